@@ -2,4 +2,4 @@
 
 #include "kdgat/stage.h"
 
-KDGAT_STAGE(kdgat::score::ScoreNative)
+KDGAT_STAGE(kdgat::score_native::ScoreNative)

@@ -59,8 +59,8 @@ class OutputFolder {
   bool kept_ = false;
 };
 
-const graph::Domain& domain_of(const json& facts) {
-  return *graph::domain_of_facts(graph::all_domains(), facts);
+const data::Domain& domain_of(const json& facts) {
+  return *data::domain_of_facts(data::all_domains(), facts);
 }
 
 bool is_set(const Settings& settings, const std::string& key) {
@@ -70,7 +70,7 @@ bool is_set(const Settings& settings, const std::string& key) {
 }
 
 bool sets_split(const DataSpec& data) {
-  return std::any_of(graph::kSplitOptionNames.begin(), graph::kSplitOptionNames.end(),
+  return std::any_of(data::kSplitOptionNames.begin(), data::kSplitOptionNames.end(),
                      [&](const char* key) { return is_set(data.import, key); });
 }
 
@@ -80,7 +80,7 @@ void check_store_options(const DataSpec& data, const fs::path& store, const json
                          bool in_store, const std::string& source) {
   std::vector<Diagnostic> problems;
   for (const auto& [key, wanted] : data.import.values.items()) {
-    const auto& names = graph::kSplitOptionNames;
+    const auto& names = data::kSplitOptionNames;
     const bool of_split = std::find(names.begin(), names.end(), key) != names.end();
     if ((of_split && !in_store) || !is_set(data.import, key) || !options.contains(key)) continue;
     const json& made = options.at(key);
@@ -108,50 +108,49 @@ void link_store(const fs::path& given, const fs::path& folder) {
 graph::Check check_of(bool verify) { return verify ? graph::Check::kAlways : graph::Check::kOnce; }
 
 /// Whether what a path names can be read only once, and is not known before.
-bool is_stream(const fs::path& path) { return path == "-" || graph::is_pipe(path); }
+bool is_stream(const fs::path& path) { return path == "-" || data::is_pipe(path); }
 
 /// Puts a given store into `folder`, and a split beside it unless the parts stand inside.
 void adopt_store(const DataSpec& data, const fs::path& given, const fs::path& folder, bool verify) {
-  const graph::Domain& domain = graph::domain_of_store(graph::all_domains(), given);
+  const data::Domain& domain = data::domain_of_store(data::all_domains(), given);
   const bool in_store = domain.has_parts_inside();
   check_store_options(data, given, domain.open(given, check_of(verify)).options, in_store,
                       domain.source_word());
   if (in_store) return link_store(given, folder);
   const GraphStore store = GraphStore::open(given);
   const fs::path own_split = given.parent_path() / kSplit;
-  const graph::Split split =
-      sets_split(data) || !fs::exists(own_split)
-          ? graph::make_split(store, graph::split_options(data.import.values))
-          : graph::load_split(own_split, store);
+  const graph::Split split = sets_split(data) || !fs::exists(own_split)
+                                 ? graph::make_split(store, data::split_options(data.import.values))
+                                 : graph::load_split(own_split, store);
   link_store(given, folder);
   graph::write_split(folder / kSplit, split);
 }
 
 /// Writes made-up input beside the import, reads it and removes it.
-graph::ImportReport import_synthetic(const DataSpec& data, const fs::path& folder,
-                                     const DataProgress& progress,
-                                     const std::function<bool()>& cancelled) {
+data::ImportReport import_synthetic(const DataSpec& data, const fs::path& folder,
+                                    const DataProgress& progress,
+                                    const std::function<bool()>& cancelled) {
   const TemporaryFolder files(folder, kInputPrefix);
-  graph::write_synthetic(graph::all_domains(), files.path(), data.synth.values, data.import.values,
-                         cancelled);
+  data::write_synthetic(data::all_domains(), files.path(), data.synth.values, data.import.values,
+                        cancelled);
   // The store names its input by sizes and times: fixed ones, so that it too is the same each time.
   const auto epoch = std::chrono::file_clock::from_sys(std::chrono::sys_seconds());
   for (const auto& entry : fs::recursive_directory_iterator(files.path())) {
     if (entry.is_regular_file()) fs::last_write_time(entry.path(), epoch);
   }
-  return graph::import_source(graph::all_domains(), files.path(), folder, data.import.values,
-                              progress, cancelled);
+  return data::import_source(data::all_domains(), files.path(), folder, data.import.values,
+                             progress, cancelled);
 }
 
 std::string summary_of(const DataSpec& data, const PreparedData& prepared) {
   return data.synthetic
-             ? graph::synth_headline(graph::all_domains(), data.synth.values, prepared.facts)
+             ? data::synth_headline(data::all_domains(), data.synth.values, prepared.facts)
              : prepared.summary;
 }
 
 /// Throws Error(kData) if store or split is missing or unsound.
 PreparedData open_prepared(const fs::path& folder, bool verify = false) {
-  graph::DataFolder made = graph::open_folder(graph::all_domains(), folder, check_of(verify));
+  data::DataFolder made = data::open_folder(data::all_domains(), folder, check_of(verify));
   const std::size_t files = made.store.sources.size();
   PreparedData out;
   out.folder = folder;
@@ -166,14 +165,14 @@ PreparedData open_prepared(const fs::path& folder, bool verify = false) {
 
 /// What a given store and its parts are known by.
 std::string identity_of_given(const DataSpec& data, const fs::path& path) {
-  const graph::Domain& domain = graph::domain_of_store(graph::all_domains(), path);
+  const data::Domain& domain = data::domain_of_store(data::all_domains(), path);
   std::string what = domain.open(path, graph::Check::kOnce).content_hash;
   if (domain.has_parts_inside()) return what;
   const fs::path own_split = path.parent_path() / kSplit;
   if (!sets_split(data) && fs::exists(own_split)) {
-    return what + graph::SafetensorsFile::open(own_split).header_hash();
+    return what + file::SafetensorsFile::open(own_split).header_hash();
   }
-  const graph::SplitOptions split = graph::split_options(data.import.values);
+  const graph::SplitOptions split = data::split_options(data.import.values);
   json identity = {split.kind, split.val_fraction, split.test_fraction, split.seed};
   if (split.folds > 0) identity.push_back({split.folds, split.fold});
   return what + exact_dump(identity);
@@ -183,20 +182,20 @@ std::string identity_of_given(const DataSpec& data, const fs::path& path) {
 
 SectionSchemas data_schemas() {
   static const SectionSchemas schemas{
-      graph::import_schema(graph::all_domains()),
-      graph::synth_schema(graph::all_domains()),
+      data::import_schema(data::all_domains()),
+      data::synth_schema(data::all_domains()),
       {},
-      [](json& values) { graph::settle_import_options(graph::all_domains(), values); }};
+      [](json& values) { data::settle_import_options(data::all_domains(), values); }};
   return schemas;
 }
 
 fs::path data_folder(const DataSpec& data, const fs::path& dataset_root) {
   const fs::path folder = dataset_root / "data";
   if (data.synthetic) {
-    const graph::Domains domains = graph::all_domains();
-    const graph::Domain& domain = graph::domain_of_synth(domains, data.synth.values);
-    graph::check_import_options(domains, data.import.values);
-    const json what = {graph::kSynthVersion, graph::synth_identity(domains, data.synth.values),
+    const data::Domains domains = data::all_domains();
+    const data::Domain& domain = data::domain_of_synth(domains, data.synth.values);
+    data::check_import_options(domains, data.import.values);
+    const json what = {data::kSynthVersion, data::synth_identity(domains, data.synth.values),
                        domain.import_identity(data.import.values)};
     return folder / folder_name("synth " + exact_dump(what));
   }
@@ -216,18 +215,18 @@ fs::path data_folder(const DataSpec& data, const fs::path& dataset_root) {
   if (const fs::path store = store_of(data.path); !store.empty()) {
     return folder / folder_name("store " + identity_of_given(data, store));
   }
-  return folder / graph::import_fingerprint(graph::all_domains(), data.path, data.import.values)
-                      .substr(0, 16);
+  return folder /
+         data::import_fingerprint(data::all_domains(), data.path, data.import.values).substr(0, 16);
 }
 
 std::string data_domain(const DataSpec& data) {
-  const graph::Domains domains = graph::all_domains();
-  if (data.synthetic) return graph::domain_of_synth(domains, data.synth.values).name();
+  const data::Domains domains = data::all_domains();
+  if (data.synthetic) return data::domain_of_synth(domains, data.synth.values).name();
   if (data.path.empty() || is_stream(data.path)) return "";
   require_input(data.path);
   const fs::path store = store_of(data.path);
-  return (store.empty() ? graph::domain_of_source(domains, data.path, data.import.values)
-                        : graph::domain_of_store(domains, store))
+  return (store.empty() ? data::domain_of_source(domains, data.path, data.import.values)
+                        : data::domain_of_store(domains, store))
       .name();
 }
 
@@ -256,20 +255,20 @@ std::optional<PreparedData> find_prepared(const fs::path& folder, bool verify) {
 }
 
 void check_data(const DataSpec& data) {
-  const graph::Domains domains = graph::all_domains();
+  const data::Domains domains = data::all_domains();
   const json& options = data.import.values;
   if (data.synthetic) {
-    const graph::Domain& domain = graph::domain_of_synth(domains, data.synth.values);
-    return graph::check_mistaken_options(domains, domain, options);
+    const data::Domain& domain = data::domain_of_synth(domains, data.synth.values);
+    return data::check_mistaken_options(domains, domain, options);
   }
   if (data.path.empty() || is_stream(data.path)) return;
   require_input(data.path);
   const fs::path store = store_of(data.path);
   if (store.empty()) {
-    const graph::Domain& domain = graph::domain_of_source(domains, data.path, options);
-    return graph::check_mistaken_options(domains, domain, options);
+    const data::Domain& domain = data::domain_of_source(domains, data.path, options);
+    return data::check_mistaken_options(domains, domain, options);
   }
-  const graph::Domain& domain = graph::domain_of_store(domains, store);
+  const data::Domain& domain = data::domain_of_store(domains, store);
   const bool in_store = domain.has_parts_inside();
   check_store_options(data, store, domain.open(store, graph::Check::kOnce).options, in_store,
                       domain.source_word());
@@ -300,8 +299,8 @@ PreparedData prepare_data(const DataSpec& data, const fs::path& folder,
     adopt_store(data, store, folder, verify);
   } else {
     warnings = (data.synthetic ? import_synthetic(data, folder, progress, cancelled)
-                               : graph::import_source(graph::all_domains(), data.path, folder,
-                                                      data.import.values, progress, cancelled))
+                               : data::import_source(data::all_domains(), data.path, folder,
+                                                     data.import.values, progress, cancelled))
                    .warnings;
   }
   PreparedData out = open_prepared(folder);
@@ -327,12 +326,12 @@ json import_data(const fs::path& source, const fs::path& folder, const json& opt
     throw Error(ExitCode::kUsage, source.string() + " is a graph store already",
                 "kdgat data inspect " + shell_line({source.string()}));
   }
-  graph::check_import_options(graph::all_domains(), options);
+  data::check_import_options(data::all_domains(), options);
   OutputFolder output(folder);
   clear_leftovers(folder, {kSynthPrefix, kInputPrefix});
   clear_leftovers(temporary_folder(), {kInspectPrefix});
-  const graph::ImportReport report =
-      graph::import_source(graph::all_domains(), source, folder, options, progress, cancelled);
+  const data::ImportReport report =
+      data::import_source(data::all_domains(), source, folder, options, progress, cancelled);
   output.keep();
   const json facts = open_prepared(folder).facts;
   json out = {{"folder", folder.string()},
@@ -352,19 +351,19 @@ json import_data(const fs::path& source, const fs::path& folder, const json& opt
 
 json inspect_data(const fs::path& path, const json& options, const DataProgress& progress,
                   const std::function<bool()>& cancelled, std::vector<Diagnostic>* warnings) {
-  const graph::Domains domains = graph::all_domains();
+  const data::Domains domains = data::all_domains();
   require_input(path);
   if (const fs::path store = store_of(path); !store.empty()) {
-    return graph::domain_of_store(domains, store).inspect(store);
+    return data::domain_of_store(domains, store).inspect(store);
   }
   clear_leftovers(temporary_folder(), {kInspectPrefix});
   const TemporaryFolder imported(temporary_folder(), kInspectPrefix);
   const fs::path folder = imported.path() / "data";  // which the import locks
-  graph::ImportReport report =
-      graph::import_source(domains, path, folder, options, progress, cancelled);
+  data::ImportReport report =
+      data::import_source(domains, path, folder, options, progress, cancelled);
   if (warnings != nullptr) *warnings = std::move(report.warnings);
   const fs::path store = folder / kStore;
-  json out = graph::domain_of_store(domains, store).inspect(store);
+  json out = data::domain_of_store(domains, store).inspect(store);
   out["path"] = path.string();
   return out;
 }
@@ -377,7 +376,7 @@ std::vector<Diagnostic> verify_data(const fs::path& path) {
                 "kdgat data import " + shell_line({path.string()}) + " -o DIR makes one");
   }
   try {
-    return graph::domain_of_store(graph::all_domains(), store).verify(store);
+    return data::domain_of_store(data::all_domains(), store).verify(store);
   } catch (const Error& e) {
     return e.diagnostics();
   }
@@ -414,20 +413,20 @@ std::vector<std::string> write_below(const fs::path& folder,
 }
 
 /// The first domain that has a schema there. Throws Error(kUsage), `problem`, if there is none.
-const graph::Domain& domain_where(json (graph::Domain::*schema)() const, const char* problem) {
-  const graph::Domains domains = graph::all_domains();
-  const auto found = std::find_if(domains.begin(), domains.end(), [&](const graph::Domain* domain) {
+const data::Domain& domain_where(json (data::Domain::*schema)() const, const char* problem) {
+  const data::Domains domains = data::all_domains();
+  const auto found = std::find_if(domains.begin(), domains.end(), [&](const data::Domain* domain) {
     return !(domain->*schema)().is_null();
   });
   if (found == domains.end()) throw Error(ExitCode::kUsage, problem);
   return **found;
 }
 /// The domain whose data can be attacked. Throws Error(kUsage) if there is none.
-const graph::Domain& domain_with_attacks() {
-  return domain_where(&graph::Domain::inject_schema, "no kind of data has attacks");
+const data::Domain& domain_with_attacks() {
+  return domain_where(&data::Domain::inject_schema, "no kind of data has attacks");
 }
-const graph::Domain& domain_with_forms() {
-  return domain_where(&graph::Domain::convert_schema, "no kind of data has other forms");
+const data::Domain& domain_with_forms() {
+  return domain_where(&data::Domain::convert_schema, "no kind of data has other forms");
 }
 
 }  // namespace
@@ -435,7 +434,7 @@ const graph::Domain& domain_with_forms() {
 std::vector<std::string> synthesize_data(const fs::path& folder, const json& options,
                                          const std::function<bool()>& cancelled) {
   return write_below(folder, [&](const fs::path& staging) {
-    graph::write_synthetic(graph::all_domains(), staging, options, nullptr, cancelled);
+    data::write_synthetic(data::all_domains(), staging, options, nullptr, cancelled);
   });
 }
 
@@ -443,8 +442,8 @@ void stream_synthetic_data(std::ostream& out, const json& options,
                            const std::function<bool()>& cancelled) {
   const auto is_closed = [&out] { return !out.good(); };
   try {
-    graph::stream_synthetic(
-        graph::all_domains(), options, [&out](std::string_view text) { out << text << std::flush; },
+    data::stream_synthetic(
+        data::all_domains(), options, [&out](std::string_view text) { out << text << std::flush; },
         [&] { return is_closed() || cancelled(); });
   } catch (const Error& error) {
     if (error.code() != ExitCode::kInterrupted || !is_closed()) throw;
@@ -456,7 +455,7 @@ json inject_schema() { return domain_with_attacks().inject_schema(); }
 json inject_data(const std::vector<fs::path>& sources, const fs::path& folder, const json& options,
                  const DataProgress& progress, const std::function<bool()>& cancelled) {
   for (const fs::path& source : sources) require_input(source);
-  graph::InjectReport report;
+  data::InjectReport report;
   write_below(folder, [&](const fs::path& staging) {
     report = domain_with_attacks().inject({sources, options, staging, folder, progress, cancelled});
   });
@@ -470,7 +469,7 @@ json convert_schema() { return domain_with_forms().convert_schema(); }
 json convert_data(const fs::path& source, const fs::path& to, const json& options,
                   const DataProgress& progress, const std::function<bool()>& cancelled) {
   require_input(source);
-  const graph::ConvertReport report =
+  const data::ConvertReport report =
       domain_with_forms().convert({source, options, to, progress, cancelled});
   return {{"file", report.file},
           {"format", report.format},

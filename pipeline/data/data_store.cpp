@@ -28,7 +28,7 @@ void refuse_other_formats(const fs::path& path) {
 
 }  // namespace
 
-fs::path store_of(const fs::path& path) { return graph::store_of(graph::all_domains(), path); }
+fs::path store_of(const fs::path& path) { return data::store_of(data::all_domains(), path); }
 
 void require_input(const fs::path& path) {
   if (path == "-") return;

@@ -24,7 +24,7 @@ std::string options_line(const json& options) {
   return wrapped(out, 8);
 }
 
-std::string table_text(const graph::DescribedTable& described) {
+std::string table_text(const data::DescribedTable& described) {
   Table table(Table::Align::kRightButFirst);
   for (const auto& row : described.rows) {
     if (row.is_heading) {
@@ -36,8 +36,8 @@ std::string table_text(const graph::DescribedTable& described) {
   return table.text();
 }
 
-void print(std::ostream& out, const graph::Description& description, const json& result) {
-  using Kind = graph::Description::Kind;
+void print(std::ostream& out, const data::Description& description, const json& result) {
+  using Kind = data::Description::Kind;
   for (const auto& block : description.blocks) {
     if (block.kind == Kind::kText) out << block.text;
     if (block.kind == Kind::kTable) out << table_text(block.table);
@@ -48,12 +48,12 @@ void print(std::ostream& out, const graph::Description& description, const json&
 }  // namespace
 
 void print_import(std::ostream& out, const json& result) {
-  const auto& domain = *graph::domain_of_facts(graph::all_domains(), result);
+  const auto& domain = *data::domain_of_facts(data::all_domains(), result);
   print(out, domain.wording().of_import(result), result);
 }
 
 void print_inspect(std::ostream& out, const json& result) {
-  const auto& domain = *graph::domain_of_facts(graph::all_domains(), result.at("facts"));
+  const auto& domain = *data::domain_of_facts(data::all_domains(), result.at("facts"));
   print(out, domain.wording().of_store(result), result);
 }
 

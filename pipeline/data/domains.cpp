@@ -17,25 +17,26 @@
 #include "fields/molecules/data/molecules_domain.h"
 #endif
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 Domains all_domains() {
   static const std::array domains = {
-      &can_domain(),       &graphs_domain(),
+      &can_domain(),
+      &graphs_domain(),
 #ifdef KDGAT_FIELD_SPACE
-      &space_domain(),
+      &space::space_domain(),
 #endif
 #ifdef KDGAT_FIELD_TEXTS
-      &texts_domain(),
+      &texts::texts_domain(),
 #endif
 #ifdef KDGAT_FIELD_RATINGS
-      &ratings_domain(),
+      &ratings::ratings_domain(),
 #endif
 #ifdef KDGAT_FIELD_MOLECULES
-      &molecules_domain(),
+      &molecules::molecules_domain(),
 #endif
   };
   return domains;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -3,8 +3,8 @@
 
 #include "engine/data/core/domain.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 Domains all_domains();
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

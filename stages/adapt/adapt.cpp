@@ -18,8 +18,8 @@
 namespace kdgat::adapt {
 namespace {
 
-using detector::DetectorModel;
-using detector::Vehicle;
+using decision::DetectorModel;
+using decision::Vehicle;
 using nlohmann::json;
 
 /// What logs of one vehicle teach.
@@ -28,24 +28,24 @@ class Lesson {
   Lesson(const AdaptOptions& options, int64_t window, const Host& host)
       : options_(options), window_(window), host_(host) {}
 
-  void read(const graph::LogFile& file) {
+  void read(const data::LogFile& file) {
     constexpr int64_t kOften = 0x1000;  // rows between two looks whether to stop
     const int64_t most =
         options_.windows > 0 ? options_.windows * window_ : std::numeric_limits<int64_t>::max();
     const auto stopped = [this] { return host_.cancelled() != ExitCode::kOk; };
-    graph::CanLog log(graph::ByteReader(file.path, stopped), options_.format, options_.strict,
-                      options_.channel);
-    const std::optional<graph::LabelIntervals> labels = graph::labels_beside(file.path);
-    detector::VehicleFinder ids;
-    detector::LogProblems problems;
-    graph::CanFrame frame;
+    data::CanLog log(file::ByteReader(file.path, stopped), options_.format, options_.strict,
+                     options_.channel);
+    const std::optional<data::LabelIntervals> labels = data::labels_beside(file.path);
+    decision::VehicleFinder ids;
+    decision::LogProblems problems;
+    data::CanFrame frame;
     builder_.restart();
     int64_t rows = 0, unlabelled = 0;  // learned from
     while (rows < most && log.next(frame)) {
       if (log.rows() % kOften == 0) stop_if_cancelled();
       if (frame.label < 0 && labels) frame.label = labels->label_of(frame);
       unlabelled += frame.label < 0 ? 1 : 0;
-      detector::learn_row(frame, log.restarted(), builder_);
+      decision::learn_row(frame, log.restarted(), builder_);
       attack_rows_ += frame.label == 1 ? 1 : 0;
       rows += frame.label == 1 ? 0 : 1;
       problems.add(frame.key(), frame.time, frame.label == 1, log.restarted());
@@ -63,8 +63,8 @@ class Lesson {
     if (unlabelled > 0) unlabelled_.push_back(file.name);
   }
 
-  const detector::VehicleFinder& finder() const { return finder_; }
-  graph::VehicleProfile profile() const { return builder_.profile(); }
+  const decision::VehicleFinder& finder() const { return finder_; }
+  data::VehicleProfile profile() const { return builder_.profile(); }
   const std::string& first() const { return first_; }
   int64_t rows() const { return rows_; }
   int64_t attack_rows() const { return attack_rows_; }
@@ -87,8 +87,8 @@ class Lesson {
       ids_ = std::move(ids);
       return;
     }
-    const double share = detector::overlap(ids_, ids);
-    if (share > detector::kSameVehicle) return;
+    const double share = decision::overlap(ids_, ids);
+    if (share > decision::kSameVehicle) return;
     throw Error(ExitCode::kData,
                 "not of the vehicle of " + first_ + ": " + format_number("%.0f", 100 * share) +
                     " % of their ids are in both",
@@ -98,8 +98,8 @@ class Lesson {
   const AdaptOptions& options_;
   int64_t window_;
   const Host& host_;
-  graph::ProfileBuilder builder_;
-  detector::VehicleFinder finder_;
+  data::ProfileBuilder builder_;
+  decision::VehicleFinder finder_;
   std::string first_;          // log
   std::vector<uint32_t> ids_;  // of it
   int64_t rows_ = 0, attack_rows_ = 0, labelled_logs_ = 0;
@@ -108,10 +108,10 @@ class Lesson {
 
 /// Throws Error(kData) where the logs say too little of what is usual.
 void require_enough(const Lesson& lesson) {
-  if (lesson.windows() >= detector::kLeastOwn) return;
+  if (lesson.windows() >= decision::kLeastOwn) return;
   throw Error(
       ExitCode::kData, "only " + std::to_string(lesson.windows()) + " windows of benign traffic",
-      "at least " + std::to_string(detector::kLeastOwn) + " are needed to learn what is usual",
+      "at least " + std::to_string(decision::kLeastOwn) + " are needed to learn what is usual",
       lesson.first());
 }
 
@@ -130,12 +130,12 @@ json Adapt::plan(const Options&, const Request&) { return json::object(); }
 StageResult Adapt::run(const Options& options, const Request& request, Host& host) {
   if (options.output.empty()) throw Error(ExitCode::kUsage, "output: no file is named");
   DetectorModel model =
-      DetectorModel::read(request.input("model").path, detector::warning_to(host));
+      DetectorModel::read(request.input("model").path, decision::warning_to(host));
   request.input("logs");
   std::vector<Diagnostic> notes;
   Lesson lesson(options, model.window, host);
   for (const Input& input : request.inputs.at("logs")) {
-    for (const graph::LogFile& file : graph::find_log_files(input.path, {}, false, notes)) {
+    for (const data::LogFile& file : data::find_log_files(input.path, {}, false, notes)) {
       lesson.read(file);
     }
   }
@@ -143,7 +143,7 @@ StageResult Adapt::run(const Options& options, const Request& request, Host& hos
   for (const std::string& log : lesson.unlabelled()) {
     host.log("warning", log + ": rows without a label are taken as benign");
   }
-  graph::VehicleProfile profile = lesson.profile();
+  data::VehicleProfile profile = lesson.profile();
   const Vehicle* former = lesson.finder().find(model.vehicles);
   std::string name = options.name;
   if (name.empty()) name = former != nullptr ? former->name : escaped_name(lesson.first());
@@ -156,7 +156,7 @@ StageResult Adapt::run(const Options& options, const Request& request, Host& hos
                  {"seconds", profile.seconds},
                  {"parameters", model.parameters()}};
   const std::string replaced =
-      detector::put_vehicle({name, std::move(profile), lesson.windows()}, former, model.vehicles);
+      decision::put_vehicle({name, std::move(profile), lesson.windows()}, former, model.vehicles);
   out.metrics["replaced"] = replaced.empty() ? json() : json(replaced);
   out.metrics["vehicles"] = model.vehicles.size();
   out.metrics["false_alarms_per_hour"] = model.decision(lesson.windows()).budget.per_hour;

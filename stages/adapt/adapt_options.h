@@ -18,7 +18,7 @@ struct AdaptOptions {
   std::string name;
   std::string format = "auto";
   bool strict = false;
-  std::string channel = graph::kAllChannels;
+  std::string channel = data::kAllChannels;
 
   static auto table() {
     using O = AdaptOptions;
@@ -31,13 +31,13 @@ struct AdaptOptions {
               "What the vehicle is called; empty = as the one that it takes the place of, else as "
               "the first log."),
         field("format", &O::format, "Log format; auto recognises it from the first lines.")
-            .choices(graph::log_format_choices()),
+            .choices(data::log_format_choices()),
         field("strict", &O::strict, "A malformed line is an error, not counted and skipped."),
-        graph::one_channel_row(&O::channel)};
+        data::one_channel_row(&O::channel)};
   }
 
   std::vector<Diagnostic> validate() const {
-    return graph::channel_problems(channel, "each bus would be a vehicle of its own");
+    return data::channel_problems(channel, "each bus would be a vehicle of its own");
   }
 };
 

@@ -60,7 +60,7 @@ Model load(const fs::path& given, torch::Device device) {
 graph::GraphStoreData read(const ClassifyOptions& options, const Model& model,
                            const Request& request, const Host& host) {
   const fs::path source = request.input("graphs").path;
-  const std::optional<graph::GraphsInput> input = graph::find_graphs(source, options.format);
+  const std::optional<data::GraphsInput> input = data::find_graphs(source, options.format);
   if (!input) {
     throw Error(ExitCode::kData,
                 source.string() +
@@ -68,14 +68,14 @@ graph::GraphStoreData read(const ClassifyOptions& options, const Model& model,
                     "arrays",
                 "kdgat data import --help shows the forms");
   }
-  auto how = graph::own_options<graph::GraphsOptions>(model.data.value("import", json::object()));
+  auto how = data::own_options<data::GraphsOptions>(model.data.value("import", json::object()));
   std::vector<Diagnostic> warnings;
   const auto done = [&host](int64_t) {
     if (const ExitCode code = host.cancelled(); code != ExitCode::kOk) {
       throw Error(code, "interrupted while graphs were read");
     }
   };
-  graph::GraphStoreData out = graph::import_graphs(
+  graph::GraphStoreData out = data::import_graphs(
       {*input, how, [&] { return host.cancelled() != ExitCode::kOk; }, done, warnings, false}, {});
   for (const Diagnostic& warning : warnings) host.log("warning", warning.text());
   const json here = {{"node_features", out.node_feature_names},
@@ -134,7 +134,7 @@ class Said {
 json Classify::run(const Options& options, const Request& request, Host& host) {
   Model model = load(request.input("model").path, setup::prepare_scoring(request, host));
   const graph::GraphStoreData data = read(options, model, request, host);
-  const graph::Column<int32_t> order = graph::target_order_of(data);
+  const arrays::Column<int32_t> order = graph::target_order_of(data);
   const graph::GraphArrays arrays = graph::arrays_of(data, order);
   Said said(model);
   json columns = {"graph", "label", "predicted"};

@@ -11,8 +11,8 @@
 namespace kdgat::detector {
 namespace {
 
-using graph::kRelativeColumns;
-using graph::Relative;
+using data::kRelativeColumns;
+using data::Relative;
 
 /// Columns whose benign tails stay what they are from drive to drive. Payloads do not: a signal
 /// that rested moves one day. Early frames do not: those beside an injected one are benign. Lengths
@@ -34,11 +34,11 @@ bool has_both(const LearningSet& rows, int32_t without, const std::vector<uint8_
   return has[0] && has[1];
 }
 
-void listen(const Held& held, const Parts& parts, const KOfN& alarm_rule, Listened& out) {
+void listen(const Held& held, const Parts& parts, const decision::KOfN& alarm_rule, Listened& out) {
   const std::vector<float> usual(kRelativeColumns, 0);
-  RankFilter of_known(alarm_rule, parts.classifier.score(usual));
-  RankFilter of_tails(alarm_rule, parts.tails.score(usual));
-  Stretch known, tails;
+  decision::RankFilter of_known(alarm_rule, parts.classifier.score(usual));
+  decision::RankFilter of_tails(alarm_rule, parts.tails.score(usual));
+  decision::Stretch known, tails;
   for (std::size_t i = 0; i < held.values.size() / kRelativeColumns; ++i) {
     const std::span<const float> row = row_of(held.values, i);
     known.scores.push_back(static_cast<float>(of_known.add(parts.classifier.score(row))));
@@ -75,11 +75,11 @@ Parts fit_parts(const LearningSet& rows, int32_t fold, const std::vector<uint8_t
     if (rows.plain[i] != 0) benign.insert(benign.end(), row.begin(), row.end());
   }
   return {trees::BoostedTrees::fit(some.table(), how),
-          Tails::fit(benign, kRelativeColumns, kTailColumns)};
+          decision::Tails::fit(benign, kRelativeColumns, kTailColumns)};
 }
 
 CrossFit cross_fit(const Learning& learning, const std::vector<uint8_t>& left_out,
-                   const KOfN& alarm_rule, const trees::BoostedTreesOptions& how,
+                   const decision::KOfN& alarm_rule, const trees::BoostedTreesOptions& how,
                    const std::function<void()>& told) {
   const LearningSet& rows = learning.rows;
   CrossFit out;

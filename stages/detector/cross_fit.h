@@ -17,13 +17,13 @@ namespace kdgat::detector {
 
 struct Parts {
   trees::BoostedTrees classifier;
-  Tails tails;
+  decision::Tails tails;
 };
 
 /// Benign windows as models saw them that did not learn from their fold, both parts, as alarms
 /// count them (see RankFilter).
 struct Listened {
-  std::vector<Stretch> classifier, tails;
+  std::vector<decision::Stretch> classifier, tails;
 };
 
 struct CrossFit {
@@ -41,7 +41,7 @@ Parts fit_parts(const LearningSet& rows, int32_t fold, const std::vector<uint8_t
 /// lowest log-odds, tails of 0, and it is in no stretch. `told` is called before each fit; it may
 /// throw.
 CrossFit cross_fit(const Learning& learning, const std::vector<uint8_t>& left_out,
-                   const KOfN& alarm_rule, const trees::BoostedTreesOptions& how,
+                   const decision::KOfN& alarm_rule, const trees::BoostedTreesOptions& how,
                    const std::function<void()>& told);
 
 /// Benign rows that models of other folds take for attacks, one flag a row. A detector that learned

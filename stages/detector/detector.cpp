@@ -28,21 +28,21 @@ void stop_if_cancelled(const Host& host) {
   }
 }
 
-std::optional<Baselines> fit_baselines(const std::vector<Log>& training,
-                                       const DetectorOptions& options, const Request& request,
-                                       const Host& host) {
+std::optional<compare::Baselines> fit_baselines(const std::vector<decision::Log>& training,
+                                                const DetectorOptions& options,
+                                                const Request& request, const Host& host) {
   if (!options.baselines) return {};
-  BaselineOptions how;
+  compare::BaselineOptions how;
   how.window = options.window;
   how.own_windows = options.own_windows;
   how.seed = request.seed;
   how.threads = request.threads;
-  return Baselines::fit(training, how, [&] { stop_if_cancelled(host); });
+  return compare::Baselines::fit(training, how, [&] { stop_if_cancelled(host); });
 }
 
 /// Distinct ones, where the store says.
 int64_t ids_of(const graph::GraphStore& store) {
-  return store.ids() == nullptr ? static_cast<int64_t>(graph::ProfileBuilder::kMostIds)
+  return store.ids() == nullptr ? static_cast<int64_t>(data::ProfileBuilder::kMostIds)
                                 : store.ids()->count();
 }
 
@@ -57,7 +57,7 @@ StageInfo Detector::info() {
   out.inputs = {graphs_of("can")};
   out.outputs = {{"detector", kind::kModel}, {"channel", kind::kData}};
   out.speaks = 5;
-  out.model_file = kDetectorFile;
+  out.model_file = decision::kDetectorFile;
   return out;
 }
 
@@ -68,27 +68,27 @@ json Detector::plan(const Options& options, const Request& request) {
   out["model"] = "detector";
   out["size"] = std::to_string(options.trees) + " trees";
   if (graphs.path.empty()) return out;
-  const graph::GraphStore store = graph::GraphStore::open(graphs.path / graph::kStoreName);
+  const graph::GraphStore store = graph::GraphStore::open(graphs.path / data::kStoreName);
   // Of a store without frames run() has more to say.
   if (store.frames() == nullptr) return out;
-  out["memory"] = planned_memory(logs_of(store), ids_of(store), options, request);
+  out["memory"] = planned_memory(decision::logs_of(store), ids_of(store), options, request);
   return out;
 }
 
 StageResult Detector::run(const Options& options, const Request& request, Host& host) {
   const graph::GraphStore store = graph::GraphStore::open(
-      std::filesystem::path(request.input("graphs").path) / graph::kStoreName);
+      std::filesystem::path(request.input("graphs").path) / data::kStoreName);
   const int64_t context = memory::anonymous_memory();
-  std::vector<Log> logs = logs_of(store), training, tests;
+  std::vector<decision::Log> logs = decision::logs_of(store), training, tests;
   json planned = planned_memory(logs, ids_of(store), options, request);
   host.metrics("memory", 0, {{"event", "plan"}, {"plan", planned}});
   host.log("info", planned.at("line"));
-  for (Log& log : logs) {
+  for (decision::Log& log : logs) {
     if (options.monotonic) log.make_monotonic();
     (log.trains() ? training : tests).push_back(log);
   }
   if (training.empty()) throw Error(ExitCode::kData, "the data has no training log");
-  for (const Log& log : logs) {
+  for (const decision::Log& log : logs) {
     for (const std::string& sentence : log.problems()) host.log("warning", sentence);
   }
   std::vector<std::string> warnings;
@@ -107,25 +107,28 @@ StageResult Detector::run(const Options& options, const Request& request, Host& 
       train_detector(training, options, request.seed, request.threads,
                      {progress, [&](const std::string& text) { host.log("note", text); }});
   stop_if_cancelled(host);
-  const DetectorModel& model = trained.model;
+  const decision::DetectorModel& model = trained.model;
   warn(sentence_of_flagged_benign(trained.left_out, model));
-  model.write(request.run_dir / kDetectorFile);
-  const std::optional<Baselines> baselines = fit_baselines(training, options, request, host);
-  std::vector<JudgedLog> judged;
-  for (const Log& log : tests) {
+  model.write(request.run_dir / decision::kDetectorFile);
+  const std::optional<compare::Baselines> baselines =
+      fit_baselines(training, options, request, host);
+  std::vector<compare::JudgedLog> judged;
+  for (const decision::Log& log : tests) {
     stop_if_cancelled(host);
     host.progress("test", "log", static_cast<int64_t>(judged.size()),
                   static_cast<int64_t>(tests.size()));
     try {
-      judged.push_back(judge(log, model, options.own_windows, baselines ? &*baselines : nullptr));
+      judged.push_back(
+          compare::judge(log, model, options.own_windows, baselines ? &*baselines : nullptr));
     } catch (const Error& error) {
       if (error.code() != ExitCode::kData) throw;
       host.log("warning", error.diagnostics().front().message);
     }
   }
   write_windows(judged, request.run_dir / "windows.csv");
-  const Comparison comparison(judged, {kDetector}, same_content(logs));
-  write_file(request.run_dir / kPicturesFile, Host::dump(pictures_of(judged, comparison)) + "\n");
+  const compare::Comparison comparison(judged, {compare::kDetector}, decision::same_content(logs));
+  write_file(request.run_dir / compare::kPicturesFile,
+             Host::dump(compare::pictures_of(judged, comparison)) + "\n");
   for (const std::string& sentence : comparison.notes()) host.log("warning", sentence);
   for (const std::string& sentence : comparison.shortfalls()) host.log("warning", sentence);
   StageResult out = result_of(request.step, trained, comparison);

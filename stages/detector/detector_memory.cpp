@@ -19,8 +19,8 @@ namespace kdgat::detector {
 namespace {
 
 constexpr int64_t kFloat = sizeof(float), kInt = sizeof(int32_t), kLong = sizeof(int64_t);
-constexpr int64_t kRow = kFloat * static_cast<int64_t>(graph::kRelativeColumns);
-constexpr int64_t kPlainRow = kFloat * static_cast<int64_t>(kPlainColumns);
+constexpr int64_t kRow = kFloat * static_cast<int64_t>(data::kRelativeColumns);
+constexpr int64_t kPlainRow = kFloat * static_cast<int64_t>(compare::kPlainColumns);
 /// Of a row of a LearningSet: values, label, weight and score of the rule, fold and own windows,
 /// flags; and beside it what CrossFit says of it, and whether it is left out, twice.
 constexpr int64_t kLearned = kRow + kLong + 2 * kFloat + 2 * kInt + 4;
@@ -35,7 +35,7 @@ struct Counts {
   int64_t longest_windows = 0, longest_frames = 0;  // of one log
   int64_t ids = 0;                                  // most in the beginning of one
 
-  void add(const Log& log, int64_t window) {
+  void add(const decision::Log& log, int64_t window) {
     ++logs;
     frames += log.rows();
     windows += log.rows() / window;
@@ -61,27 +61,27 @@ int64_t fit_bytes(int64_t rows, int64_t columns, int64_t leaves, int64_t threads
 /// distances and surprises.
 int64_t profile_bytes(int64_t frames, int64_t ids, int64_t with_rare) {
   constexpr int64_t kMostOfAnId = int64_t{3} * 4096 * kFloat, kOfAnId = 2048;
-  with_rare = std::min<int64_t>(with_rare, graph::ProfileBuilder::kMostIds);
+  with_rare = std::min<int64_t>(with_rare, data::ProfileBuilder::kMostIds);
   return with_rare * kOfAnId + std::min(3 * kFloat * frames, ids * kMostOfAnId);
 }
 
-/// Of graph::inject(): frames as they were, twice, their times, rows by id and times of the bus;
+/// Of data::inject(): frames as they were, twice, their times, rows by id and times of the bus;
 /// those added; and all that come of it, in a vector that grows.
 int64_t injection_bytes(int64_t attacked, int64_t added) {
-  constexpr auto kFrame = int64_t{sizeof(graph::CanFrame)};
+  constexpr auto kFrame = int64_t{sizeof(data::CanFrame)};
   return attacked * (2 * kFrame + 4 * kLong) + added * (kLong + kFrame) +
          2 * (attacked + added) * kFrame;
 }
 
 /// The baselines: what they learn from, and the times of a log's ids or the trees.
 int64_t baseline_bytes(const Counts& training, int64_t threads) {
-  const double held_share = BaselineOptions().val_fraction;
+  const double held_share = compare::BaselineOptions().val_fraction;
   const trees::BoostedTreesOptions trees;
   const auto held =
       static_cast<int64_t>(held_share * static_cast<double>(training.windows)) + training.logs;
   const int64_t learned = training.windows - held + training.logs;
   const int64_t fitting = learned * (2 * kPlainRow + kLong) + held * (kPlainRow + kLong);
-  constexpr auto columns = static_cast<int64_t>(kPlainColumns);
+  constexpr auto columns = static_cast<int64_t>(compare::kPlainColumns);
   return std::max(kLong * training.longest_frames,
                   fitting + std::max((kPlainRow + kLong) * training.longest_windows,
                                      fit_bytes(learned, columns, trees.max_leaves, threads)));
@@ -95,25 +95,26 @@ int64_t judging_bytes(const Counts& tests, const DetectorOptions& options) {
   constexpr int64_t kOfFigures = 5 * kLong;      // a curve, its order, scores and labels
   constexpr int64_t kOfLine = 256;               // of windows.csv, or of the axis of a picture
   constexpr int64_t kOfLog = int64_t{32} << 10;  // its figures by every method, as JSON
-  const int64_t heard = std::min(
-      tests.longest_frames, own_windows_of(options.own_windows, options.window) * options.window);
+  const int64_t heard =
+      std::min(tests.longest_frames,
+               decision::own_windows_of(options.own_windows, options.window) * options.window);
   const int64_t of_log = tests.longest_windows * (kPlainRow + kLong + 4 * kFloat + kOfLine) +
-                         2 * heard * int64_t{sizeof(LogRow)};
+                         2 * heard * int64_t{sizeof(decision::LogRow)};
   return tests.windows * (kOfWindow + methods * kFloat) + tests.logs * methods * kOfLog / 9 +
          std::max(of_log, tests.windows * kOfFigures);
 }
 
 /// Without what would make it smaller.
-memory::Footprint counted(std::span<const Log> logs, const DetectorOptions& options, int64_t ids,
-                          int64_t threads) {
-  std::vector<Log> training;
+memory::Footprint counted(std::span<const decision::Log> logs, const DetectorOptions& options,
+                          int64_t ids, int64_t threads) {
+  std::vector<decision::Log> training;
   Counts of_training, of_tests;
-  for (const Log& log : logs) {
+  for (const decision::Log& log : logs) {
     (log.trains() ? of_training : of_tests).add(log, options.window);
     if (log.trains()) training.push_back(log);
   }
   const LearningSize size = learning_size(training, options);
-  constexpr auto columns = static_cast<int64_t>(graph::kRelativeColumns);
+  constexpr auto columns = static_cast<int64_t>(data::kRelativeColumns);
   const int64_t clocks =
       options.monotonic ? kLong * (of_training.frames + of_tests.frames) : int64_t{0};
   memory::Footprint out;
@@ -146,8 +147,8 @@ std::string line_of(const memory::MemoryPlan& plan) {
 
 }  // namespace
 
-memory::Footprint memory_footprint(std::span<const Log> logs, const DetectorOptions& options,
-                                   int64_t ids, int64_t threads) {
+memory::Footprint memory_footprint(std::span<const decision::Log> logs,
+                                   const DetectorOptions& options, int64_t ids, int64_t threads) {
   memory::Footprint out = counted(logs, options, ids, threads);
   const auto offer = [&](const std::string& text, const DetectorOptions& other) {
     out.alternatives.push_back({text, counted(logs, other, ids, threads)});
@@ -160,14 +161,14 @@ memory::Footprint memory_footprint(std::span<const Log> logs, const DetectorOpti
   if (options.forgotten > 0) offer("forgotten=0", less);
   constexpr int64_t kFewest = 1000;  // of the option
   int64_t windows = 0;
-  for (const Log& log : logs) windows += log.trains() ? log.rows() / options.window : 0;
+  for (const decision::Log& log : logs) windows += log.trains() ? log.rows() / options.window : 0;
   less = options;
   less.most_windows = std::max(kFewest, std::min(windows, options.most_windows) / 4);
   offer("most_windows=" + std::to_string(less.most_windows), less);
   return out;
 }
 
-nlohmann::json planned_memory(std::span<const Log> logs, int64_t ids,
+nlohmann::json planned_memory(std::span<const decision::Log> logs, int64_t ids,
                               const DetectorOptions& options, const Request& request) {
   Request here = request;
   here.device = "cpu";

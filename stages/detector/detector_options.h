@@ -23,7 +23,7 @@ struct DetectorOptions {
   std::vector<std::string> inject = {"dos",        "fuzzing",     "fuzzing-known",
                                      "spoofing",   "fabrication", "targeted",
                                      "masquerade", "suspension",  "replay"};
-  int64_t own_windows = kOwnWindows;
+  int64_t own_windows = decision::kOwnWindows;
   int64_t most_windows = 50'000;
   int64_t trees = 300;
   int64_t leaves = 15;
@@ -53,11 +53,11 @@ struct DetectorOptions {
         field("alarm_windows", &O::alarm_windows,
               "So many of the last alarm_of windows must exceed the threshold for a window to be "
               "flagged; the threshold is chosen for that.")
-            .range(1, KOfN::kMostOf),
+            .range(1, decision::KOfN::kMostOf),
         field("alarm_of", &O::alarm_of,
               "Last windows of a log, the present one included, that alarm_windows are counted in; "
               "with 2 of 3 an attack of one window is never found.")
-            .range(1, KOfN::kMostOf),
+            .range(1, decision::KOfN::kMostOf),
         field("use_labels", &O::use_labels,
               "Learn from the attacks in training logs, too, not from injected ones alone."),
         field("inject", &O::inject, "Attacks that are injected into benign training traffic.")
@@ -97,7 +97,7 @@ struct DetectorOptions {
     return {{"", "alarm_windows: " + k + " of the last " + n + " windows can never be flagged",
              "give alarm_of=" + k + " or more"}};
   }
-  KOfN alarm_rule() const { return {alarm_windows, alarm_of}; }
+  decision::KOfN alarm_rule() const { return {alarm_windows, alarm_of}; }
 };
 
 }  // namespace kdgat::detector

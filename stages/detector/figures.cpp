@@ -11,12 +11,12 @@ namespace kdgat::detector {
 
 using nlohmann::json;
 
-void write_windows(const std::vector<JudgedLog>& logs, const std::filesystem::path& file) {
+void write_windows(const std::vector<compare::JudgedLog>& logs, const std::filesystem::path& file) {
   AtomicFile out(file);
   out.write("log,part,first_row,begin,label,score,threshold,flagged,rule\n");
-  for (const JudgedLog& log : logs) {
+  for (const compare::JudgedLog& log : logs) {
     std::string lines;
-    const Verdicts *said = log.find(kDetector), *rule = log.find(kRule);
+    const compare::Verdicts *said = log.find(compare::kDetector), *rule = log.find(compare::kRule);
     if (said == nullptr) continue;
     for (std::size_t w = 0; w < log.labels.size(); ++w) {
       lines += log.name + "," + log.part + "," + std::to_string(log.first_row[w]) + "," +
@@ -32,8 +32,8 @@ void write_windows(const std::vector<JudgedLog>& logs, const std::filesystem::pa
 }
 
 StageResult result_of(const std::string& step, const TrainedDetector& trained,
-                      const Comparison& comparison) {
-  const DetectorModel& model = trained.model;
+                      const compare::Comparison& comparison) {
+  const decision::DetectorModel& model = trained.model;
   StageResult out;
   out.metrics = comparison.metrics();
   out.metrics["parameters"] = model.parameters();
@@ -51,7 +51,7 @@ StageResult result_of(const std::string& step, const TrainedDetector& trained,
   }
   double least = 1;
   for (const auto& [part, methods] : parts.items()) {
-    const json& own = methods.at(kDetector);
+    const json& own = methods.at(compare::kDetector);
     least = std::min(least, own.at("f1").get<double>());
     int place = 0;
     for (const std::string name : kFigures) {

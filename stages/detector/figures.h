@@ -24,11 +24,11 @@ inline constexpr std::array<const char*, 7> kFigures = {"f1",
 
 /// Every window that counts: log, part, first row, begin, label, the detector's score, threshold
 /// and decision, and the rule's score. CSV.
-void write_windows(const std::vector<JudgedLog>& logs, const std::filesystem::path& file);
+void write_windows(const std::vector<compare::JudgedLog>& logs, const std::filesystem::path& file);
 
 /// Metrics are those of the comparison, "left_out" (see LeftOut), "parameters" and "thresholds" (by
 /// own windows, see DetectorModel). `step`: as which its figures are told.
 StageResult result_of(const std::string& step, const TrainedDetector& trained,
-                      const Comparison& comparison);
+                      const compare::Comparison& comparison);
 
 }  // namespace kdgat::detector

@@ -17,21 +17,21 @@
 namespace kdgat::detector {
 namespace {
 
-using graph::kRelativeColumns;
-using graph::RelativeWindow;
-using graph::RelativeWindows;
+using data::kRelativeColumns;
+using data::RelativeWindow;
+using data::RelativeWindows;
 
 /// Windows of rows relative to a profile, with what the rule says of each. Refers to the profile.
 class SeenWindows {
  public:
-  SeenWindows(const graph::VehicleProfile& profile, int64_t size)
+  SeenWindows(const data::VehicleProfile& profile, int64_t size)
       : windows_(profile, size), rule_(profile, size) {}
 
   void restart() {
     windows_.restart();
     rule_.restart();
   }
-  bool add(const graph::CanFrame& frame) {
+  bool add(const data::CanFrame& frame) {
     if (rule_.add(frame)) odd_.push_back(rule_.odd());
     return windows_.add(frame);
   }
@@ -46,38 +46,39 @@ class SeenWindows {
 
  private:
   RelativeWindows windows_;
-  RuleWindows rule_;
+  compare::RuleWindows rule_;
   std::deque<float> odd_;  // of windows that wait for the one behind them
 };
 
 class Learner {
  public:
-  Learner(std::span<const Log> logs, const DetectorOptions& options, int64_t seed)
+  Learner(std::span<const decision::Log> logs, const DetectorOptions& options, int64_t seed)
       : logs_(logs), options_(options), random_(static_cast<uint64_t>(seed), 19) {
     out_.kinds = options.inject;
-    for (const Log& log : logs) out_.windows += log.rows() / options.window;
+    for (const decision::Log& log : logs) out_.windows += log.rows() / options.window;
     reserve(learning_size(logs, options).rows);
   }
 
   void add(std::size_t index, const std::vector<std::size_t>& vehicle) {
-    const Log& log = logs_[index];
+    const decision::Log& log = logs_[index];
     const LogWindows windows = windows_of(log, options_.window);
     fold_ = static_cast<int32_t>(index) % kFolds;
     half_ = logs_.size() > 1 ? windows.all : windows.all / 2;
     std::vector<Usual> profiles;
     for (const ProfileSource& source : profile_sources(windows, vehicle.size() > 1, options_)) {
-      graph::VehicleProfile profile =
-          source.learned == 0
-              ? profile_without(index, vehicle)
-              : learn_profile(std::array{Piece{&log, 0, source.learned * options_.window}});
+      data::VehicleProfile profile = source.learned == 0
+                                         ? profile_without(index, vehicle)
+                                         : decision::learn_profile(std::array{decision::Piece{
+                                               &log, 0, source.learned * options_.window}});
       profiles.push_back({std::move(profile), source.learned, source.own});
     }
     for (const Usual& usual : profiles) {
       add_windows(log, usual, true);
       for (int pass = 0; options_.forgotten > 0 && pass < kForgetful; ++pass) {
-        add_windows(
-            log, {forget_moves(usual.profile, options_.forgotten, random_), usual.first, usual.own},
-            false);
+        add_windows(log,
+                    {decision::forget_moves(usual.profile, options_.forgotten, random_),
+                     usual.first, usual.own},
+                    false);
       }
     }
     if (!profiles.empty()) inject(log, profiles, windows.benign);
@@ -87,14 +88,13 @@ class Learner {
 
  private:
   struct Usual {
-    graph::VehicleProfile profile;
+    data::VehicleProfile profile;
     int64_t first;  // window from which on it says something
     int32_t own;    // as in Held
   };
 
   /// Of a vehicle's other logs; of many logs those of the other folds, which many have in common.
-  graph::VehicleProfile profile_without(std::size_t index,
-                                        const std::vector<std::size_t>& vehicle) {
+  data::VehicleProfile profile_without(std::size_t index, const std::vector<std::size_t>& vehicle) {
     constexpr std::size_t kMany = 24;
     if (vehicle.size() <= kMany) {
       return profile_of(vehicle, [&](std::size_t other) { return other != index; });
@@ -109,12 +109,12 @@ class Learner {
   }
 
   template <class Takes>
-  graph::VehicleProfile profile_of(const std::vector<std::size_t>& vehicle, Takes takes) const {
-    std::vector<Piece> pieces;
+  data::VehicleProfile profile_of(const std::vector<std::size_t>& vehicle, Takes takes) const {
+    std::vector<decision::Piece> pieces;
     for (const std::size_t log : vehicle) {
       if (takes(log)) pieces.push_back({&logs_[log], 0, logs_[log].rows()});
     }
-    return learn_profile(pieces);
+    return decision::learn_profile(pieces);
   }
 
   /// Vectors that grow hold what they held twice for a moment.
@@ -134,7 +134,7 @@ class Learner {
 
   /// All windows that the profile says something of are learned from; thresholds follow from the
   /// benign ones of a profile that forgot nothing.
-  void add_windows(const Log& log, const Usual& usual, bool is_whole) {
+  void add_windows(const decision::Log& log, const Usual& usual, bool is_whole) {
     // Windows ahead of those of a piece are heard only.
     for (const WindowRange& piece : pieces_of(log.rows() / options_.window, usual.first,
                                               out_.windows, options_.most_windows)) {
@@ -142,7 +142,8 @@ class Learner {
     }
   }
 
-  void add_piece(const Log& log, const Usual& usual, bool is_whole, int64_t begin, int64_t end) {
+  void add_piece(const decision::Log& log, const Usual& usual, bool is_whole, int64_t begin,
+                 int64_t end) {
     constexpr int64_t kHeard = 30;  // windows: rarer ids have frames to be compared with
     const bool is_timeless = log.is_timeless();
     SeenWindows seen(usual.profile, options_.window);
@@ -165,8 +166,8 @@ class Learner {
       if (!is_plain) return;
       Held& back = held[fold_of(at)];
       back.values.insert(back.values.end(), window.x.begin(), window.x.end());
-      back.seconds +=
-          is_timeless ? static_cast<double>(window.frames) / kAssumedRate : window.seconds;
+      back.seconds += is_timeless ? static_cast<double>(window.frames) / decision::kAssumedRate
+                                  : window.seconds;
     };
     const int64_t from = number * options_.window;
     const int64_t to = end == log.rows() / options_.window ? log.rows() : end * options_.window;
@@ -204,10 +205,10 @@ class Learner {
 
   /// Attacks of each kind in a part of the log's benign beginning, `benign` windows long; seen
   /// against the profile of other drives and against one of the log's own.
-  void inject(const Log& log, const std::vector<Usual>& profiles, int64_t benign) {
+  void inject(const decision::Log& log, const std::vector<Usual>& profiles, int64_t benign) {
     const int64_t of_log = injected_windows(std::ssize(logs_), options_.window);
     const bool is_timeless = log.is_timeless();
-    const graph::CanInjectOptions how = injection();
+    const data::CanInjectOptions how = injection();
     for (std::size_t k = 0; k < out_.kinds.size(); ++k) {
       const std::string& kind = out_.kinds[k];
       const std::size_t own = profiles.size() > 1 ? 1 + random_.below(profiles.size() - 1) : 0;
@@ -216,20 +217,20 @@ class Learner {
       if (most < kLeastInjected) continue;
       const auto spare = static_cast<uint64_t>(benign - first - most + 1);
       const int64_t begin = first + static_cast<int64_t>(random_.below(spare));
-      std::vector<graph::CanFrame> frames;
+      std::vector<data::CanFrame> frames;
       for (int64_t row = begin * options_.window; row < (begin + most) * options_.window; ++row) {
         frames.push_back(log.frame(row));
         frames.back().label = 0;
-        if (is_timeless) frames.back().time = static_cast<double>(row) / kAssumedRate;
+        if (is_timeless) frames.back().time = static_cast<double>(row) / decision::kAssumedRate;
       }
       try {
-        frames = graph::inject(frames, kind, how, random_).frames;
+        frames = data::inject(frames, kind, how, random_).frames;
       } catch (const Error& error) {
         if (error.code() != ExitCode::kData) throw;
         continue;  // this log has nothing that the kind could attack
       }
       if (is_timeless) {
-        for (graph::CanFrame& frame : frames) {
+        for (data::CanFrame& frame : frames) {
           frame.time = std::numeric_limits<double>::quiet_NaN();
         }
       }
@@ -240,7 +241,7 @@ class Learner {
     }
   }
 
-  void add_injected(const std::vector<graph::CanFrame>& frames, const Usual& usual,
+  void add_injected(const std::vector<data::CanFrame>& frames, const Usual& usual,
                     const Origin& origin) {
     constexpr int64_t kWarmUp = 2;  // the first windows have no frames ahead of them
     SeenWindows seen(usual.profile, options_.window);
@@ -250,22 +251,22 @@ class Learner {
       const float odd = seen.take_odd();
       if (number++ >= kWarmUp) add_row(seen.window(), odd, origin);
     };
-    for (const graph::CanFrame& frame : frames) {
+    for (const data::CanFrame& frame : frames) {
       if (seen.add(frame)) take();
     }
     while (seen.finish()) take();
   }
 
-  std::span<const Log> logs_;
+  std::span<const decision::Log> logs_;
   const DetectorOptions& options_;
-  graph::Random random_;
+  arrays::Random random_;
   Learning out_;
   int32_t fold_ = 0;     // of the log that is read
   int64_t half_ = 0;     // its window from which on another fold begins
   bool begins_ = false;  // the next row is the first of some windows
   struct Shared {
     std::size_t vehicle = std::numeric_limits<std::size_t>::max();  // its first log
-    std::map<int32_t, graph::VehicleProfile> by_fold;
+    std::map<int32_t, data::VehicleProfile> by_fold;
   } shared_;
 };
 
@@ -275,10 +276,11 @@ trees::Table LearningSet::table() const {
   return {values, static_cast<int64_t>(kRelativeColumns), labels, weights};
 }
 
-Learning learn(std::span<const Log> logs, const std::vector<std::vector<std::size_t>>& vehicles,
+Learning learn(std::span<const decision::Log> logs,
+               const std::vector<std::vector<std::size_t>>& vehicles,
                const DetectorOptions& options, int64_t seed,
                const std::function<void(double share)>& told) {
-  if (!logs.empty() && std::all_of(logs.begin(), logs.end(), [](const Log& log) {
+  if (!logs.empty() && std::all_of(logs.begin(), logs.end(), [](const decision::Log& log) {
         return log.benign_ids(log.rows()).size() == 1;
       })) {
     throw Error(ExitCode::kData, logs.front().name() + ": one id only, as in every training log",

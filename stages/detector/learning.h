@@ -56,7 +56,8 @@ struct Learning {
 /// `logs`: of training, in groups by vehicle. What is learned from: learning_size.h. `told` is
 /// called now and then with a share of the work done; it may throw. The same for the same seed.
 /// Throws Error(kData) where no log has two ids.
-Learning learn(std::span<const Log> logs, const std::vector<std::vector<std::size_t>>& vehicles,
+Learning learn(std::span<const decision::Log> logs,
+               const std::vector<std::vector<std::size_t>>& vehicles,
                const DetectorOptions& options, int64_t seed,
                const std::function<void(double share)>& told);
 

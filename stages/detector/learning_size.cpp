@@ -20,20 +20,20 @@ constexpr int64_t kLongest = 300;
 constexpr int64_t kInjectedRows = 40'000;  // of one log, profile and kind of attack
 constexpr int64_t kMostInjected = 20'000;  // windows of all logs, of one profile and kind of attack
 /// Frames a second of a log's beginning.
-double rate_of(const Log& log) {
+double rate_of(const decision::Log& log) {
   constexpr int64_t kRows = 20'000;
   const int64_t rows = std::min(kRows, log.rows());
   const double seconds = log.seconds(0, rows);
-  return seconds > 0 ? static_cast<double>(rows) / seconds : double{kAssumedRate};
+  return seconds > 0 ? static_cast<double>(rows) / seconds : double{decision::kAssumedRate};
 }
 
 /// Frames that attacks of a kind add to one that was there.
 double added_to(const std::string& kind, double rate) {
   constexpr double kMostOfTraffic = 1;  // of kinds that send what is sent, or less, again
-  const graph::CanInjectOptions how = injection();
+  const data::CanInjectOptions how = injection();
   const double attacked = how.min_attack_seconds + how.max_attack_seconds;
   const double share = attacked / (attacked + how.min_benign_seconds + how.max_benign_seconds);
-  return share * std::max(kMostOfTraffic, graph::attack_kind(kind).adds / rate);
+  return share * std::max(kMostOfTraffic, data::attack_kind(kind).adds / rate);
 }
 
 /// Windows of pieces, without those ahead of `from`.
@@ -47,7 +47,7 @@ int64_t windows_in(const std::vector<WindowRange>& pieces, int64_t from) {
 
 }  // namespace
 
-LogWindows windows_of(const Log& log, int64_t window) {
+LogWindows windows_of(const decision::Log& log, int64_t window) {
   return {log.rows() / window, log.first_attack() / window};
 }
 
@@ -91,8 +91,8 @@ int64_t injected_windows(int64_t logs, int64_t window) {
   return std::min(std::max(share, kLeastInjected), kInjectedRows / window);
 }
 
-graph::CanInjectOptions injection() {
-  graph::CanInjectOptions out;
+data::CanInjectOptions injection() {
+  data::CanInjectOptions out;
   out.keep_attacks = true;
   // Short ones: their beginnings and ends, hardest to tell, are seen more often.
   out.min_attack_seconds = 0.2;
@@ -102,13 +102,13 @@ graph::CanInjectOptions injection() {
   return out;
 }
 
-LearningSize learning_size(std::span<const Log> logs, const DetectorOptions& options) {
+LearningSize learning_size(std::span<const decision::Log> logs, const DetectorOptions& options) {
   const bool has_others = logs.size() > 1;  // of another vehicle they only make it less
   const int64_t passes = options.forgotten > 0 ? 1 + kForgetful : 1;
   int64_t all = 0;
-  for (const Log& log : logs) all += log.rows() / options.window;
+  for (const decision::Log& log : logs) all += log.rows() / options.window;
   LearningSize out;
-  for (const Log& log : logs) {
+  for (const decision::Log& log : logs) {
     const LogWindows windows = windows_of(log, options.window);
     const auto taken = [&](int64_t from) {
       return windows_in(pieces_of(windows.all, from, all, options.most_windows), from);

@@ -23,7 +23,7 @@ inline constexpr int kForgetful = 2;
 struct LogWindows {
   int64_t all = 0, benign = 0;
 };
-LogWindows windows_of(const Log& log, int64_t window);
+LogWindows windows_of(const decision::Log& log, int64_t window);
 
 /// What windows of a log are compared with.
 struct ProfileSource {
@@ -51,7 +51,7 @@ int64_t injected_windows(int64_t logs, int64_t window);
 /// Fewer than these are attacked nowhere.
 inline constexpr int64_t kLeastInjected = 20;
 /// How they are attacked.
-graph::CanInjectOptions injection();
+data::CanInjectOptions injection();
 
 /// What learn() makes of logs, nearly and rather more.
 struct LearningSize {
@@ -61,6 +61,6 @@ struct LearningSize {
   int64_t attacked_frames = 0,
           added_frames = 0;  ///< of one log and kind, when attacks are injected
 };
-LearningSize learning_size(std::span<const Log> logs, const DetectorOptions& options);
+LearningSize learning_size(std::span<const decision::Log> logs, const DetectorOptions& options);
 
 }  // namespace kdgat::detector

@@ -47,13 +47,13 @@ ResultTable LeftOut::table() const {
 }
 
 LeftOut left_out_figures(const Learning& learning, const CrossFit& fit,
-                         const DetectorModel& model) {
+                         const decision::DetectorModel& model) {
   const LearningSet& rows = learning.rows;
   LeftOut out;
   constexpr double kNothing = std::numeric_limits<float>::lowest();
-  RankFilter known(model.alarm_rule, kNothing), tails = known;
+  decision::RankFilter known(model.alarm_rule, kNothing), tails = known;
   for (std::size_t i = 0; i < rows.labels.size(); ++i) {
-    if (rows.begins[i] != 0) known = tails = RankFilter(model.alarm_rule, kNothing);
+    if (rows.begins[i] != 0) known = tails = decision::RankFilter(model.alarm_rule, kNothing);
     const double log_odds = known.add(fit.rows[i]), rarity = tails.add(fit.tails[i]);
     const bool is_judged = fit.rows[i] > std::numeric_limits<float>::lowest();
     if (!is_judged || rows.forgetful[i] != 0) continue;
@@ -63,10 +63,10 @@ LeftOut left_out_figures(const Learning& learning, const CrossFit& fit,
                           : rows.labels[i] == 1 ? out.labelled
                                                 : out.benign;
     ++count.windows;
-    const Decision& decision = model.decision(rows.own[i]);
+    const decision::Decision& decision = model.decision(rows.own[i]);
     const bool is_flagged = log_odds > decision.classifier || rarity > decision.tails;
     count.detector += is_flagged ? 1 : 0;
-    count.rule += rows.rule[i] > RuleWindows::kThreshold ? 1 : 0;
+    count.rule += rows.rule[i] > compare::RuleWindows::kThreshold ? 1 : 0;
   }
   for (const Held& held : learning.held) out.benign_hours += held.seconds / kHour;
   return out;

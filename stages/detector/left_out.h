@@ -35,6 +35,7 @@ struct LeftOut {
 /// Against the thresholds of `model`, by its alarm rule. A window is counted once for each profile
 /// that it was seen against. Rows that no fold's model judged do not count. `fit`: of
 /// learning.rows.
-LeftOut left_out_figures(const Learning& learning, const CrossFit& fit, const DetectorModel& model);
+LeftOut left_out_figures(const Learning& learning, const CrossFit& fit,
+                         const decision::DetectorModel& model);
 
 }  // namespace kdgat::detector

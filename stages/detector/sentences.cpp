@@ -22,11 +22,11 @@ std::string rate_text(double per_hour) {
   return format_number(per_hour < 10 ? "%.2g/h" : "%.0f/h", per_hour);
 }
 
-std::string labels_text(std::span<const Log> logs, const std::vector<std::size_t>& some) {
+std::string labels_text(std::span<const decision::Log> logs, const std::vector<std::size_t>& some) {
   int64_t attacked = 0, attack_rows = 0;
   bool is_labelled = false;
   for (const std::size_t index : some) {
-    const Log& log = logs[index];
+    const decision::Log& log = logs[index];
     int64_t rows = 0;
     for (int64_t row = 0; row < log.rows(); ++row) rows += log.is_attack(row) ? 1 : 0;
     attacked += rows > 0 ? 1 : 0;
@@ -35,19 +35,20 @@ std::string labels_text(std::span<const Log> logs, const std::vector<std::size_t
   }
   if (!is_labelled) return "no labels, all of it taken as benign";
   if (attacked == 0) return "no row is labelled as an attack";
-  return grouped(attack_rows) + " rows labelled as attacks, in " + counted(attacked, "log");
+  return grouped(attack_rows) + " rows labelled as attacks, in " +
+         decision::counted(attacked, "log");
 }
 
-std::string sentence_of(std::span<const Log> logs, const std::vector<std::size_t>& some,
-                        const Vehicle& vehicle) {
-  const graph::VehicleProfile& profile = vehicle.profile;
+std::string sentence_of(std::span<const decision::Log> logs, const std::vector<std::size_t>& some,
+                        const decision::Vehicle& vehicle) {
+  const data::VehicleProfile& profile = vehicle.profile;
   std::set<uint8_t> buses;
-  for (const graph::IdProfile& one : profile.ids) buses.insert(one.channel);
+  for (const data::IdProfile& one : profile.ids) buses.insert(one.channel);
   std::string out = "vehicle of " + vehicle.name + ": " +
-                    counted(static_cast<int64_t>(some.size()), "log") + ", " +
-                    counted(std::ssize(profile.ids), "id");
+                    decision::counted(static_cast<int64_t>(some.size()), "log") + ", " +
+                    decision::counted(std::ssize(profile.ids), "id");
   if (buses.size() > 1) {
-    out += " on " + counted(static_cast<int64_t>(buses.size()), "channel");
+    out += " on " + decision::counted(static_cast<int64_t>(buses.size()), "channel");
   }
   if (profile.seconds > 0) {
     const double rate = static_cast<double>(profile.frames) / profile.seconds;
@@ -67,26 +68,27 @@ std::string listed(const std::vector<std::string>& words) {
 
 }  // namespace
 
-std::vector<std::string> sentences_of_logs(std::span<const Log> logs,
+std::vector<std::string> sentences_of_logs(std::span<const decision::Log> logs,
                                            const std::vector<std::vector<std::size_t>>& vehicles,
-                                           std::span<const Vehicle> known) {
+                                           std::span<const decision::Vehicle> known) {
   constexpr std::size_t kTold = 8;
   std::vector<std::string> out;
   for (std::size_t v = 0; v < std::min(kTold, vehicles.size()); ++v) {
     out.push_back(sentence_of(logs, vehicles[v], known[v]));
   }
   if (vehicles.size() > kTold) {
-    out.push_back("and " + counted(static_cast<int64_t>(vehicles.size() - kTold), "vehicle") +
+    out.push_back("and " +
+                  decision::counted(static_cast<int64_t>(vehicles.size() - kTold), "vehicle") +
                   " more");
   }
   return out;
 }
 
-std::string sentence_of_unlabelled(std::span<const Log> logs) {
+std::string sentence_of_unlabelled(std::span<const decision::Log> logs) {
   constexpr std::size_t kTold = 8;
   std::vector<std::string> found;
   bool has_labels = false;
-  for (const Log& log : logs) {
+  for (const decision::Log& log : logs) {
     const int64_t rows = log.unlabelled();
     has_labels = has_labels || rows < log.rows();
     if (rows == 0) continue;
@@ -99,11 +101,13 @@ std::string sentence_of_unlabelled(std::span<const Log> logs) {
   const std::size_t more = found.size() - std::min(kTold, found.size());
   found.resize(found.size() - more);
   return "taken as benign: " + listed(found) +
-         (more == 0 ? "" : " and " + counted(static_cast<int64_t>(more), "log") + " more") +
+         (more == 0 ? ""
+                    : " and " + decision::counted(static_cast<int64_t>(more), "log") + " more") +
          ". Attacks in them become part of what is usual: label them, or leave such logs out";
 }
 
-std::string sentence_of_flagged_benign(const LeftOut& left_out, const DetectorModel& model) {
+std::string sentence_of_flagged_benign(const LeftOut& left_out,
+                                       const decision::DetectorModel& model) {
   constexpr int64_t kFew = 10;       // windows
   constexpr double kFarBeyond = 10;  // an alarm is often of several windows
   constexpr double kUsual = 0.01;    // of the windows, also with a budget of 0
@@ -129,7 +133,7 @@ std::string sentence_of_choice(const Learning& learning, const DetectorOptions& 
     const bool is_attack = rows.labels[i] == 1;
     (!is_attack ? benign : rows.kinds[i] < 0 ? labelled : injected) += 1;
   }
-  std::string out = "learns what is usual from " + counted(benign, "benign window") +
+  std::string out = "learns what is usual from " + decision::counted(benign, "benign window") +
                     ", and what attacks look like from ";
   if (labelled > 0) out += grouped(labelled) + " labelled and ";
   out += grouped(injected) + " injected ones (" + listed(options.inject) + ")";
@@ -143,7 +147,8 @@ std::string sentence_of_choice(const Learning& learning, const DetectorOptions& 
   return out;
 }
 
-std::string sentence_of_thresholds(const DetectorModel& model, const DetectorOptions& options) {
+std::string sentence_of_thresholds(const decision::DetectorModel& model,
+                                   const DetectorOptions& options) {
   double least = 0;
   std::string out;
   for (const auto& [own, decision] : model.decisions) {

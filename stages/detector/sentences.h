@@ -17,18 +17,20 @@ namespace kdgat::detector {
 
 /// One of each vehicle, of the first ones where there are many. `vehicles`: numbers of logs;
 /// `known`: what was learned of each.
-std::vector<std::string> sentences_of_logs(std::span<const Log> logs,
+std::vector<std::string> sentences_of_logs(std::span<const decision::Log> logs,
                                            const std::vector<std::vector<std::size_t>>& vehicles,
-                                           std::span<const Vehicle> known);
+                                           std::span<const decision::Vehicle> known);
 /// Logs and rows without labels that are taken as benign although others have labels; "" if there
 /// are none.
-std::string sentence_of_unlabelled(std::span<const Log> logs);
+std::string sentence_of_unlabelled(std::span<const decision::Log> logs);
 /// That the benign traffic left out of training is flagged far more often than the budget allows;
 /// "" if it is not.
-std::string sentence_of_flagged_benign(const LeftOut& left_out, const DetectorModel& model);
+std::string sentence_of_flagged_benign(const LeftOut& left_out,
+                                       const decision::DetectorModel& model);
 /// Of learned windows.
 std::string sentence_of_choice(const Learning& learning, const DetectorOptions& options);
 /// Of the budget, asked for and taken.
-std::string sentence_of_thresholds(const DetectorModel& model, const DetectorOptions& options);
+std::string sentence_of_thresholds(const decision::DetectorModel& model,
+                                   const DetectorOptions& options);
 
 }  // namespace kdgat::detector

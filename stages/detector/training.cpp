@@ -24,7 +24,7 @@ trees::BoostedTreesOptions tree_options(const DetectorOptions& options, int64_t 
   out.column_fraction = 0.5;
   // Whatever is further from the usual is no less an attack: what attacks were never seen to do
   // cannot teach the opposite.
-  out.monotone.assign(graph::kRelativeColumns, 1);
+  out.monotone.assign(data::kRelativeColumns, 1);
   out.seed = seed;
   out.threads = threads;
   return out;
@@ -41,38 +41,40 @@ void check_rows(const LearningSet& rows) {
 }
 
 /// The classifier may raise all alarms that the budget allows, the tails those that it leaves.
-Decision decide(const Listened& listened, const DetectorOptions& options) {
+decision::Decision decide(const Listened& listened, const DetectorOptions& options) {
   constexpr double kLeastRare = 3;  // one window in a thousand: nothing more common is odd
-  Decision out;
-  out.budget = budget_of(listened.classifier, options.false_alarms, options.take_supported);
+  decision::Decision out;
+  out.budget =
+      decision::budget_of(listened.classifier, options.false_alarms, options.take_supported);
   out.classifier = std::max(std::log(options.least_odds),
-                            threshold_for(listened.classifier, out.budget.allowed));
+                            decision::threshold_for(listened.classifier, out.budget.allowed));
   int64_t left = out.budget.allowed;
-  for (const Stretch& stretch : listened.classifier) {
-    left -= count_events(stretch.scores, out.classifier);
+  for (const decision::Stretch& stretch : listened.classifier) {
+    left -= decision::count_events(stretch.scores, out.classifier);
   }
-  out.tails = std::max(kLeastRare, threshold_for(listened.tails, std::max<int64_t>(0, left)));
+  out.tails =
+      std::max(kLeastRare, decision::threshold_for(listened.tails, std::max<int64_t>(0, left)));
   return out;
 }
 
-std::vector<Vehicle> profiles_of(std::span<const Log> logs,
-                                 const std::vector<std::vector<std::size_t>>& vehicles) {
-  std::vector<Vehicle> out;
+std::vector<decision::Vehicle> profiles_of(std::span<const decision::Log> logs,
+                                           const std::vector<std::vector<std::size_t>>& vehicles) {
+  std::vector<decision::Vehicle> out;
   for (const std::vector<std::size_t>& vehicle : vehicles) {
-    std::vector<Piece> pieces;
+    std::vector<decision::Piece> pieces;
     pieces.reserve(vehicle.size());
     for (const std::size_t log : vehicle) pieces.push_back({&logs[log], 0, logs[log].rows()});
-    out.push_back({logs[vehicle.front()].name(), learn_profile(pieces)});
+    out.push_back({logs[vehicle.front()].name(), decision::learn_profile(pieces)});
   }
   return out;
 }
 
 }  // namespace
 
-TrainedDetector train_detector(std::span<const Log> logs, const DetectorOptions& options,
+TrainedDetector train_detector(std::span<const decision::Log> logs, const DetectorOptions& options,
                                int64_t seed, int64_t threads, const TrainingTold& told) {
-  const std::vector<std::vector<std::size_t>> vehicles = group_by_vehicle(logs);
-  std::vector<Vehicle> known = profiles_of(logs, vehicles);
+  const std::vector<std::vector<std::size_t>> vehicles = decision::group_by_vehicle(logs);
+  std::vector<decision::Vehicle> known = profiles_of(logs, vehicles);
   for (const std::string& text : sentences_of_logs(logs, vehicles, known)) told.log(text);
   const Learning learning =
       learn(logs, vehicles, options, seed, [&](double share) { told.progress("windows", share); });
@@ -93,7 +95,7 @@ TrainedDetector train_detector(std::span<const Log> logs, const DetectorOptions&
   }
   told.progress("trees", 0.9);
   Parts parts = fit_parts(rows, -1, left_out, how);
-  std::map<int32_t, Decision> decisions;
+  std::map<int32_t, decision::Decision> decisions;
   for (const auto& [own, listened] : fit.by_own) decisions[own] = decide(listened, options);
   TrainedDetector out{{options.window, options.own_windows, std::move(decisions), std::move(known),
                        std::move(parts.classifier), std::move(parts.tails), options.alarm_rule()},

@@ -20,14 +20,14 @@ struct TrainingTold {
 };
 
 struct TrainedDetector {
-  DetectorModel model;
+  decision::DetectorModel model;
   LeftOut left_out;
 };
 
 /// Learns profiles, the classifier, the tails and their thresholds: twice from all folds but one,
 /// then from all of them. The same for the same seed, whatever the number of threads. Throws
 /// Error(kData) where the logs are too short, Error(kUsage) where they do not support the budget.
-TrainedDetector train_detector(std::span<const Log> logs, const DetectorOptions& options,
+TrainedDetector train_detector(std::span<const decision::Log> logs, const DetectorOptions& options,
                                int64_t seed, int64_t threads, const TrainingTold& told);
 
 }  // namespace kdgat::detector

@@ -75,9 +75,9 @@ class PairCounts {
 std::optional<std::pair<double, double>> interval_of(const PairCounts& whole,
                                                      const PairCounts& rewired, std::size_t files) {
   if (files < 2) return std::nullopt;
-  graph::Random random(detector::kBootstrapSeed, 29);
+  arrays::Random random(compare::kBootstrapSeed, 29);
   std::vector<double> drawn;
-  for (int64_t draw = 0; draw < detector::kBootstrapDraws; ++draw) {
+  for (int64_t draw = 0; draw < compare::kBootstrapDraws; ++draw) {
     std::vector<int64_t> times(files);
     for (std::size_t i = 0; i < files; ++i) ++times[random.below(files)];
     const double lost = whole.auc(times) - rewired.auc(times);

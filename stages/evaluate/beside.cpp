@@ -18,9 +18,9 @@ double threshold_of(const Predictions& p, int32_t source) {
 }
 
 /// What a detector says of windows, by their first rows.
-std::map<int64_t, float> scores_by_row(const detector::JudgedLog& log) {
+std::map<int64_t, float> scores_by_row(const compare::JudgedLog& log) {
   std::map<int64_t, float> out;
-  const std::vector<float>& scores = log.find(detector::kDetector)->scores;
+  const std::vector<float>& scores = log.find(compare::kDetector)->scores;
   for (std::size_t w = 0; w < log.first_row.size(); ++w) out[log.first_row[w]] = scores[w];
   return out;
 }
@@ -32,7 +32,7 @@ Beside::Beside(const train::Data& data, const Request& request, const Host& host
   options_.seed = request.seed;
   options_.threads = request.threads;
   if (data.store.frames() == nullptr || data.store.graphs() == 0) return;
-  logs_ = detector::logs_of(data.store);
+  logs_ = decision::logs_of(data.store);
   options_.window = data.store.row_end()[0] - data.store.row_begin()[0];
   const nlohmann::json held = data.split.options.value("val_fraction", nlohmann::json());
   if (held.is_number()) options_.val_fraction = held;
@@ -42,10 +42,10 @@ void Beside::add(const std::string& model, const Predictions& p, double threshol
                  bool is_ablated) {
   if (logs_.empty()) return;
   for (const Place& place : places(p)) {
-    std::vector<detector::Verdicts>& said = said_of(p.name(), place.log, windows_of(p, place));
+    std::vector<compare::Verdicts>& said = said_of(p.name(), place.log, windows_of(p, place));
     const auto say = [&](const std::string& method, double above) {
-      detector::Verdicts& verdicts =
-          said.emplace_back(detector::Verdicts{method, {}, above, /*log_odds=*/false, is_ablated});
+      compare::Verdicts& verdicts =
+          said.emplace_back(compare::Verdicts{method, {}, above, /*log_odds=*/false, is_ablated});
       for (const std::size_t i : place.positions) verdicts.scores.push_back(p.raw[i]);
       if (!is_ablated) list(method);
     };
@@ -55,19 +55,19 @@ void Beside::add(const std::string& model, const Predictions& p, double threshol
   }
 }
 
-void Beside::add(const std::string& step, const detector::DetectorModel& detector,
+void Beside::add(const std::string& step, const decision::DetectorModel& detector,
                  const std::function<bool(const std::string& part)>& is_wanted) {
-  if (logs_.empty()) logs_ = detector::logs_of(data_.store);  // says that there are no frames
+  if (logs_.empty()) logs_ = decision::logs_of(data_.store);  // says that there are no frames
   for (std::size_t log = 0; log < logs_.size(); ++log) {
     const std::string& part = logs_[log].part();
     if (logs_[log].trains() || !is_wanted(part)) continue;
     const auto whole = heard(step, log, detector);
     if (!whole) continue;
     const std::map<int64_t, float> scores = scores_by_row(*whole);
-    detector::JudgedLog empty = *whole;
+    compare::JudgedLog empty = *whole;
     empty.said.clear();
-    std::vector<detector::Verdicts>& said = said_of(part, log, std::move(empty));
-    detector::Verdicts verdicts{step, {}, 0, true};
+    std::vector<compare::Verdicts>& said = said_of(part, log, std::move(empty));
+    compare::Verdicts verdicts{step, {}, 0, true};
     for (const int64_t row : judged_[at_.at({part, log})].first_row) {
       const auto at = scores.find(row);
       if (at != scores.end()) verdicts.scores.push_back(at->second);
@@ -77,10 +77,10 @@ void Beside::add(const std::string& step, const detector::DetectorModel& detecto
   }
 }
 
-std::optional<detector::JudgedLog> Beside::heard(const std::string& step, std::size_t log,
-                                                 const detector::DetectorModel& detector) const {
+std::optional<compare::JudgedLog> Beside::heard(const std::string& step, std::size_t log,
+                                                const decision::DetectorModel& detector) const {
   try {
-    return detector::judge(logs_[log], detector, detector.own_windows);
+    return compare::judge(logs_[log], detector, detector.own_windows);
   } catch (const Error& error) {
     if (error.code() != ExitCode::kData) throw;
     host_.log("warning", step + ": " + error.diagnostics().front().message);
@@ -89,13 +89,13 @@ std::optional<detector::JudgedLog> Beside::heard(const std::string& step, std::s
 }
 
 void Beside::add_joined(const std::string& model, const Predictions& p,
-                        const detector::JoinedFiles& files) {
+                        const decision::JoinedFiles& files) {
   if (logs_.empty()) return;
   for (const Place& place : places(p)) {
     const auto whole = heard(model, place.log, files.model);
     if (!whole) continue;
     const std::map<int64_t, float> scores = scores_by_row(*whole);
-    detector::ChannelOnLog channel(files.channel);
+    decision::ChannelOnLog channel(files.channel);
     // All that the profile was learned from, those that calibrated a threshold among them.
     for (std::size_t i = 0; whole->own > 0 && i < p.graph.size(); ++i) {
       const auto g = static_cast<std::size_t>(p.graph[i]);
@@ -104,7 +104,7 @@ void Beside::add_joined(const std::string& model, const Predictions& p,
         channel.learn(p.raw[i]);
       }
     }
-    detector::Verdicts verdicts{model, {}, 0, /*log_odds=*/true};
+    compare::Verdicts verdicts{model, {}, 0, /*log_odds=*/true};
     for (const std::size_t i : place.positions) {
       const int64_t row = data_.store.row_begin()[static_cast<std::size_t>(p.graph[i])];
       const auto said = scores.find(row);
@@ -116,8 +116,8 @@ void Beside::add_joined(const std::string& model, const Predictions& p,
   }
 }
 
-std::vector<detector::Verdicts>& Beside::said_of(const std::string& part, std::size_t log,
-                                                 detector::JudgedLog windows) {
+std::vector<compare::Verdicts>& Beside::said_of(const std::string& part, std::size_t log,
+                                                compare::JudgedLog windows) {
   const auto [at, is_new] = at_.try_emplace({part, log}, judged_.size());
   if (is_new) judged_.push_back(std::move(windows));
   return judged_[at->second].said;
@@ -161,8 +161,8 @@ std::vector<Beside::Place> Beside::places(const Predictions& p) {
   return out;
 }
 
-detector::JudgedLog Beside::windows_of(const Predictions& p, const Place& place) const {
-  detector::JudgedLog out;
+compare::JudgedLog Beside::windows_of(const Predictions& p, const Place& place) const {
+  compare::JudgedLog out;
   out.name = logs_[place.log].name();
   out.part = p.name();
   out.size = options_.window;
@@ -170,38 +170,38 @@ detector::JudgedLog Beside::windows_of(const Predictions& p, const Place& place)
     out.labels.push_back(p.label[i]);
     out.first_row.push_back(data_.store.row_begin()[static_cast<std::size_t>(p.graph[i])]);
   }
-  detector::mark_windows(logs_[place.log], ids_of_vehicle(logs_[place.log]), out);
+  compare::mark_windows(logs_[place.log], ids_of_vehicle(logs_[place.log]), out);
   return out;
 }
 
-std::vector<uint32_t> Beside::ids_of_vehicle(const detector::Log& log) const {
-  const int64_t ahead = std::max(log.first_attack(), detector::kLeastOwn * options_.window);
+std::vector<uint32_t> Beside::ids_of_vehicle(const decision::Log& log) const {
+  const int64_t ahead = std::max(log.first_attack(), decision::kLeastOwn * options_.window);
   const std::vector<uint32_t> ids = log.benign_ids(ahead);
   std::vector<uint32_t> out;
-  for (const detector::Log& other : logs_) {
+  for (const decision::Log& other : logs_) {
     if (!other.trains()) continue;
     const std::vector<uint32_t> theirs = other.benign_ids(other.rows());
-    if (detector::overlap(ids, theirs) <= detector::kSameVehicle) continue;
+    if (decision::overlap(ids, theirs) <= decision::kSameVehicle) continue;
     out.insert(out.end(), theirs.begin(), theirs.end());
   }
   return out;
 }
 
 void Beside::judge() {
-  std::vector<detector::Log> training;
+  std::vector<decision::Log> training;
   std::copy_if(logs_.begin(), logs_.end(), std::back_inserter(training),
-               [](const detector::Log& log) { return log.trains(); });
+               [](const decision::Log& log) { return log.trains(); });
   const auto stop_if_cancelled = [&] {
     const ExitCode code = host_.cancelled();
     if (code != ExitCode::kOk) throw Error(code, "stopped while fitting baselines");
   };
-  const auto baselines = detector::Baselines::fit(training, options_, stop_if_cancelled);
+  const auto baselines = compare::Baselines::fit(training, options_, stop_if_cancelled);
   for (const auto& [key, at] : at_) {
     stop_if_cancelled();
-    detector::JudgedLog& log = judged_[at];
+    compare::JudgedLog& log = judged_[at];
     std::vector<int64_t> numbers;
     for (const int64_t row : log.first_row) numbers.push_back(row / options_.window);
-    for (detector::Verdicts& said : baselines.judge(logs_[key.second], numbers)) {
+    for (compare::Verdicts& said : baselines.judge(logs_[key.second], numbers)) {
       log.said.push_back(std::move(said));
     }
   }
@@ -215,13 +215,13 @@ void Beside::finish(StageResult& result) {
   for (const std::string& reason : left_out_) host_.log("warning", reason);
   if (judged_.empty()) return;
   judge();
-  const detector::Comparison comparison(judged_, models_, detector::same_content(logs_));
+  const compare::Comparison comparison(judged_, models_, decision::same_content(logs_));
   for (const auto* list : {&comparison.notes(), &comparison.shortfalls()}) {
     for (const std::string& sentence : *list) host_.log("warning", sentence);
   }
   result.metrics["baselines"] = comparison.metrics();
-  write_file(folder_ / detector::kPicturesFile,
-             Host::dump(detector::pictures_of(judged_, comparison)) + "\n");
+  write_file(folder_ / compare::kPicturesFile,
+             Host::dump(compare::pictures_of(judged_, comparison)) + "\n");
   for (const ResultTable* table : {&comparison.main(), &comparison.more(), &comparison.kinds()}) {
     result.tables.push_back(*table);
   }

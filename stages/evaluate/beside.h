@@ -45,12 +45,12 @@ class Beside {
   /// A detector on the test logs of which `is_wanted` says so of the part; on the windows that the
   /// models scored, or on all where there is no model. Throws Error(kData) on a store without
   /// frames.
-  void add(const std::string& step, const detector::DetectorModel& detector,
+  void add(const std::string& step, const decision::DetectorModel& detector,
            const std::function<bool(const std::string& part)>& is_wanted);
 
   /// A network with the channel of a detector: the windows of `p` that the detector judges.
   void add_joined(const std::string& model, const Predictions& p,
-                  const detector::JoinedFiles& files);
+                  const decision::JoinedFiles& files);
 
   /// Adds the comparison to a result: "baselines" of its metrics (see Comparison::metrics), and
   /// tables; leaves pictures.json (engine/compare/pictures.h) in the step's folder. Logs what it
@@ -68,23 +68,23 @@ class Beside {
   /// The judged windows of a part by log; none, and the reason noted, where the rows of a graph are
   /// no window of the baselines or the log is one of training.
   std::vector<Place> places(const Predictions& p);
-  detector::JudgedLog windows_of(const Predictions& p, const Place& place) const;
+  compare::JudgedLog windows_of(const Predictions& p, const Place& place) const;
   /// Of the benign rows of training logs of the same vehicle; empty if it is new.
-  std::vector<uint32_t> ids_of_vehicle(const detector::Log& log) const;
+  std::vector<uint32_t> ids_of_vehicle(const decision::Log& log) const;
   /// What a detector says of a log, with a word where it can say nothing.
-  std::optional<detector::JudgedLog> heard(const std::string& step, std::size_t log,
-                                           const detector::DetectorModel& detector) const;
+  std::optional<compare::JudgedLog> heard(const std::string& step, std::size_t log,
+                                          const decision::DetectorModel& detector) const;
   void judge();
-  std::vector<detector::Verdicts>& said_of(const std::string& part, std::size_t log,
-                                           detector::JudgedLog windows);
+  std::vector<compare::Verdicts>& said_of(const std::string& part, std::size_t log,
+                                          compare::JudgedLog windows);
   void list(const std::string& model);
 
   const train::Data& data_;
   const Host& host_;
   std::filesystem::path folder_;  ///< of the step
-  detector::BaselineOptions options_;
-  std::vector<detector::Log> logs_;
-  std::vector<detector::JudgedLog> judged_;
+  compare::BaselineOptions options_;
+  std::vector<decision::Log> logs_;
+  std::vector<compare::JudgedLog> judged_;
   std::map<std::pair<std::string, std::size_t>, std::size_t> at_;  ///< of judged_, by part and log
   std::vector<std::string> models_;
   std::set<std::string> left_out_;  ///< parts, and why

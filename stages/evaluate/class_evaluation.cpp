@@ -191,7 +191,7 @@ class ClassEvaluation {
   const std::vector<std::string>& classes_;
   const std::vector<std::string>& wanted_;
   const Host& host_;
-  graph::SafetensorsWriter writer_;
+  file::SafetensorsWriter writer_;
   std::deque<ClassPredictions> kept_;  // references stay valid
   json metrics_ = json::object();
   std::vector<json> rows_, class_rows_, models_;

@@ -36,7 +36,7 @@ struct Model {
   model::ModelHeader header;
   int64_t parameters = 0;
   std::unique_ptr<train::Scorer> scorer;
-  std::optional<detector::JoinedFiles> joined;  ///< of a fusion that was given a detector
+  std::optional<decision::JoinedFiles> joined;  ///< of a fusion that was given a detector
 };
 
 /// Why a model cannot score the data; "" if it can. Files that do not say which graphs they are for
@@ -63,9 +63,9 @@ Model load(const Input& input, const train::Data& data, torch::Device device, co
                 "a model can only score data with the features and vocabulary it was trained with");
   }
   const std::filesystem::path folder = made.path().parent_path();
-  std::optional<detector::JoinedFiles> joined;
-  if (detector::is_joined(folder))
-    joined = detector::read_joined(folder, detector::warning_to(host));
+  std::optional<decision::JoinedFiles> joined;
+  if (decision::is_joined(folder))
+    joined = decision::read_joined(folder, decision::warning_to(host));
   return {input.step, made.header, model::parameters_of(made.file),
           objective::load_scorer(made.path(), device), std::move(joined)};
 }
@@ -127,7 +127,7 @@ class Evaluation {
     if (options_.ablate == "structure") add_rewired(model, facts, first);
   }
 
-  void add(const std::string& step, const detector::DetectorModel& detector) {
+  void add(const std::string& step, const decision::DetectorModel& detector) {
     beside_.add(step, detector, [&](const std::string& part) { return is_wanted("test/" + part); });
   }
 
@@ -150,7 +150,7 @@ class Evaluation {
   }
 
   void write() const {
-    graph::SafetensorsWriter writer;
+    file::SafetensorsWriter writer;
     for (const auto& [step, p] : predictions_) {
       const std::string name = step + "/" + p.part;
       const auto size = static_cast<int64_t>(p.graph.size());
@@ -326,15 +326,15 @@ json Evaluate::run(const Options& options, const Request& request, Host& host) {
   Evaluation evaluation(options, data, request, host);
   std::vector<Input> detectors;  // judged last: on the windows of the others
   for (const Input& input : request.inputs.at("models")) {
-    if (detector::detector_file(input.path)) {
+    if (decision::detector_file(input.path)) {
       detectors.push_back(input);
     } else {
       evaluation.add(load(input, data, device, host));
     }
   }
   for (const Input& input : detectors) {
-    evaluation.add(input.step, detector::DetectorModel::read(*detector::detector_file(input.path),
-                                                             detector::warning_to(host)));
+    evaluation.add(input.step, decision::DetectorModel::read(*decision::detector_file(input.path),
+                                                             decision::warning_to(host)));
   }
   evaluation.tell();
   evaluation.write();

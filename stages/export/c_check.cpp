@@ -87,7 +87,7 @@ std::optional<std::string> CCheck::compiler() {
 }
 
 CCheck::CCheck(const fs::path& folder, std::string name, fs::path model,
-               score::ScoreOptions options, bool is_exact)
+               decision::ScoreOptions options, bool is_exact)
     : folder_(fs::absolute(folder)),
       model_(std::move(model)),
       name_(std::move(name)),
@@ -118,10 +118,10 @@ std::optional<MeasuredSize> CCheck::size() const {
 }
 
 Check CCheck::run_made_up(std::span<const int64_t> keys, double threshold) const {
-  const std::vector<graph::CanFrame> frames = made_up_frames(keys, kCheckFrames);
+  const std::vector<data::CanFrame> frames = made_up_frames(keys, kCheckFrames);
   std::size_t at = 0;
   return run(
-      [&](graph::CanFrame& frame) {
+      [&](data::CanFrame& frame) {
         if (at == frames.size()) return false;
         frame = frames[at++];
         return true;
@@ -131,9 +131,9 @@ Check CCheck::run_made_up(std::span<const int64_t> keys, double threshold) const
 
 Check CCheck::run_log(const fs::path& log, const std::string& log_name, double threshold,
                       const std::function<bool()>& cancelled) const {
-  graph::CanLog from(graph::ByteReader(log, cancelled), "auto", false);
+  data::CanLog from(file::ByteReader(log, cancelled), "auto", false);
   return run(
-      [&](graph::CanFrame& frame) {
+      [&](data::CanFrame& frame) {
         do {
           if (cancelled()) throw Error(ExitCode::kInterrupted, "interrupted; nothing was written");
           if (!from.next(frame)) return false;
@@ -152,10 +152,10 @@ Check CCheck::run(const NextFrame& next, const std::string& where, double thresh
   std::vector<int64_t> labels;  // of frames
   bool is_labelled = false;
   {
-    const auto writer = graph::frame_writer(log.string());
+    const auto writer = data::frame_writer(log.string());
     std::ofstream stream(log, std::ios::binary);
     std::string text;
-    for (graph::CanFrame frame; next(frame); text.clear()) {
+    for (data::CanFrame frame; next(frame); text.clear()) {
       labels.push_back(frame.label);
       is_labelled |= frame.label >= 0;
       writer->add(frame, text);
@@ -169,9 +169,9 @@ Check CCheck::run(const NextFrame& next, const std::string& where, double thresh
   const PortableLevel portable;
   Said by_native;
   std::vector<int64_t> label_of;  // of windows
-  const auto model = score::open_stream_model(model_, options_, {});
+  const auto model = decision::open_stream_model(model_, options_, {});
   std::vector<int64_t> rows;
-  score::JudgeSink sink;
+  decision::JudgeSink sink;
   sink.window = [&](const WindowEvent& window) {
     by_native.windows.push_back({window.score, window.decision == "attack"});
     rows.push_back(window.row);
@@ -180,8 +180,8 @@ Check CCheck::run(const NextFrame& next, const std::string& where, double thresh
   sink.log = [](const std::string&, const std::string&) {};
   sink.cancelled = [] { return ExitCode::kOk; };
   const auto judge = model->judge(where, sink);
-  graph::CanLog frames(graph::ByteReader(log), "candump", true);
-  for (graph::CanFrame frame; frames.next(frame);) judge->add(frame, frames.restarted());
+  data::CanLog frames(file::ByteReader(log), "candump", true);
+  for (data::CanFrame frame; frames.next(frame);) judge->add(frame, frames.restarted());
   judge->finish();
 
   Check check;

@@ -20,7 +20,7 @@ class CCheck {
   /// `folder`: where the files are. `model`: what they were made of, judged with `options`.
   /// `is_exact`: its weights are not rounded. Throws Error(kData) where the files do not compile.
   CCheck(const std::filesystem::path& folder, std::string name, std::filesystem::path model,
-         score::ScoreOptions options, bool is_exact);
+         decision::ScoreOptions options, bool is_exact);
   ~CCheck();
   CCheck(const CCheck&) = delete;
   CCheck& operator=(const CCheck&) = delete;
@@ -39,12 +39,12 @@ class CCheck {
                 const std::function<bool()>& cancelled) const;
 
  private:
-  using NextFrame = std::function<bool(graph::CanFrame&)>;
+  using NextFrame = std::function<bool(data::CanFrame&)>;
   Check run(const NextFrame& next, const std::string& where, double threshold) const;
 
   std::filesystem::path folder_, model_, work_;
   std::string name_;
-  score::ScoreOptions options_;
+  decision::ScoreOptions options_;
   bool is_exact_;
 };
 

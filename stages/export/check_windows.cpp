@@ -39,10 +39,10 @@ CheckWindows check_windows(const model::TrainedModel& made, const std::filesyste
     if (CheckWindows out = validation_windows(made, data, with_edge_attr); out.count > 0)
       return out;
   }
-  const score::WindowNetwork network = score::window_network(made);
+  const decision::WindowNetwork network = decision::window_network(made);
   const auto windows =
-      std::make_shared<graph::FrameWindows>(network.shape, graph::Vocabulary(network.vocabulary));
-  for (const graph::CanFrame& frame : made_up_frames(network.vocabulary, kMadeUpFrames)) {
+      std::make_shared<data::FrameWindows>(network.shape, data::Vocabulary(network.vocabulary));
+  for (const data::CanFrame& frame : made_up_frames(network.vocabulary, kMadeUpFrames)) {
     windows->add(frame, false);
   }
   windows->finish();

@@ -37,12 +37,12 @@ using nlohmann::json;
 
 /// The file that a path names, of either kind.
 fs::path file_of(const fs::path& model) {
-  if (detector::is_joined(fs::is_directory(model) ? model : model.parent_path())) {
+  if (decision::is_joined(fs::is_directory(model) ? model : model.parent_path())) {
     throw Error(ExitCode::kUsage, "a fusion joins several models, and cannot be exported as one",
                 "export one of its parts: --model STEP names it", model.string());
   }
   if (!fs::is_directory(model)) return model;
-  return detector::detector_file(model).value_or(model / kModelFile);
+  return decision::detector_file(model).value_or(model / kModelFile);
 }
 
 /// Throws Error(kData) unless all of them hold.
@@ -68,11 +68,11 @@ class Making {
         folder_(options.output, kVerifyFile, options.replace),
         host_(host) {
     about_.model = file_.filename().string();
-    about_.hash = graph::hash_file(file_);
+    about_.hash = file::hash_file(file_);
   }
 
   StageResult make() {
-    if (score::is_json_file(file_)) {
+    if (decision::is_json_file(file_)) {
       make_detector();
     } else {
       make_network();
@@ -107,13 +107,13 @@ class Making {
   }
 
   void make_detector() {
-    const detector::DetectorModel model =
-        detector::DetectorModel::read(file_, detector::warning_to(host_));
-    const detector::Vehicle& vehicle = chosen_vehicle(model);
+    const decision::DetectorModel model =
+        decision::DetectorModel::read(file_, decision::warning_to(host_));
+    const decision::Vehicle& vehicle = chosen_vehicle(model);
     about_.kind = "detector";
     about_.of = ", for the vehicle " + vehicle.name;
     if (options_.format == "onnx") return make_onnx_detector(model, vehicle);
-    score::ScoreOptions judged;
+    decision::ScoreOptions judged;
     judged.vehicle = vehicle.name;
     judged.threshold = options_.threshold;
     const DetectorCOptions wanted = {options_.name, about_.hash, threshold_of(0),
@@ -124,11 +124,11 @@ class Making {
     check_c(judged, threshold_of(0), keys);
   }
 
-  const detector::Vehicle& chosen_vehicle(const detector::DetectorModel& model) const {
-    if (!options_.vehicle.empty()) return score::vehicle_named(model, options_.vehicle);
+  const decision::Vehicle& chosen_vehicle(const decision::DetectorModel& model) const {
+    if (!options_.vehicle.empty()) return decision::vehicle_named(model, options_.vehicle);
     if (model.vehicles.size() == 1) return model.vehicles.front();
     std::string names;
-    for (const detector::Vehicle& vehicle : model.vehicles) {
+    for (const decision::Vehicle& vehicle : model.vehicles) {
       names += (names.empty() ? "" : ", ") + vehicle.name;
     }
     throw Error(
@@ -168,15 +168,15 @@ class Making {
     wanted.int8 = options_.weights == "int8";
     wanted.hash = about_.hash;
     write(network_c(made.file, made.header, wanted));
-    score::ScoreOptions judged;
+    decision::ScoreOptions judged;
     judged.threshold = {threshold};
     judged.batch = 1;
-    check_c(judged, threshold, score::window_network(made).vocabulary);
+    check_c(judged, threshold, decision::window_network(made).vocabulary);
   }
 
   static constexpr std::array kOpsets = {kOldestOpset, kNewestOpset};
 
-  void make_onnx_detector(const detector::DetectorModel& model, const detector::Vehicle& vehicle) {
+  void make_onnx_detector(const decision::DetectorModel& model, const decision::Vehicle& vehicle) {
     for (const int opset : kOpsets) {
       folder_.write(onnx_name(opset), onnx_detector(model, vehicle, about_.hash, opset));
     }
@@ -213,7 +213,7 @@ class Making {
     }
   }
 
-  void check_c(const score::ScoreOptions& judged, double threshold,
+  void check_c(const decision::ScoreOptions& judged, double threshold,
                const std::vector<int64_t>& keys) {
     about_.again =
         "    cc -std=c99 -O2 -ffp-contract=off -o check check.c " + options_.name +
@@ -236,7 +236,7 @@ class Making {
     if (const auto logs = request_.inputs.find("logs"); logs != request_.inputs.end()) {
       std::vector<Diagnostic> notes;
       for (const Input& input : logs->second) {
-        for (const graph::LogFile& log : graph::find_log_files(input.path, {}, false, notes)) {
+        for (const data::LogFile& log : data::find_log_files(input.path, {}, false, notes)) {
           checks_.done.push_back(check.run_log(log.path, log.name, threshold, [this] {
             return host_.cancelled() != ExitCode::kOk;
           }));

@@ -15,8 +15,8 @@ constexpr uint32_t kMostSmallId = 0x7FF;
 /// Of so many frames the last quarter may be odd.
 constexpr int64_t kStretch = 1000;
 
-graph::CanFrame frame_of(uint32_t id, double time, uint8_t length) {
-  graph::CanFrame out;
+data::CanFrame frame_of(uint32_t id, double time, uint8_t length) {
+  data::CanFrame out;
   out.id = id;
   out.time = std::round(time * 1e6) / 1e6;
   out.length = length;
@@ -26,14 +26,14 @@ graph::CanFrame frame_of(uint32_t id, double time, uint8_t length) {
 
 }  // namespace
 
-std::vector<graph::CanFrame> made_up_frames(std::span<const int64_t> keys, int64_t count) {
+std::vector<data::CanFrame> made_up_frames(std::span<const int64_t> keys, int64_t count) {
   struct Sender {
     uint32_t id;
     double period;
     uint8_t length;
     uint64_t counter = 0;
   };
-  graph::Random random(kSeed);
+  arrays::Random random(kSeed);
   std::vector<Sender> senders;
   for (const int64_t key : keys) {
     senders.push_back({static_cast<uint32_t>(key), 0.01 * static_cast<double>(1 + random.below(20)),
@@ -45,7 +45,7 @@ std::vector<graph::CanFrame> made_up_frames(std::span<const int64_t> keys, int64
   for (std::size_t i = 0; i < senders.size(); ++i) {
     queue.emplace(random.uniform() * senders[i].period, i);
   }
-  std::vector<graph::CanFrame> out;
+  std::vector<data::CanFrame> out;
   while (std::ssize(out) < count) {
     const auto [time, number] = queue.top();
     queue.pop();
@@ -59,7 +59,7 @@ std::vector<graph::CanFrame> made_up_frames(std::span<const int64_t> keys, int64
     if (is_odd && kind == 1) id = static_cast<uint32_t>(random.below(kMostSmallId + 1));
     if (is_odd && kind == 2) id = senders.front().id;
     if (is_odd && kind == 3) length = static_cast<uint8_t>(random.below(9));
-    graph::CanFrame frame = frame_of(id, time, length);
+    data::CanFrame frame = frame_of(id, time, length);
     ++sender.counter;
     for (std::size_t b = 0; b < length; ++b) {
       const bool jumps = (is_odd && kind == 0) || b % 4 == 3;

@@ -68,7 +68,7 @@ void write_vectors(const std::filesystem::path& folder, native::GraphNetwork& ne
   std::vector<int64_t> edges = vectors.source;
   edges.insert(edges.end(), vectors.target.begin(), vectors.target.end());
   const auto count = [](const auto& values) { return static_cast<int64_t>(values.size()); };
-  graph::SafetensorsWriter file;
+  file::SafetensorsWriter file;
   file.without_padding();
   file.add("edge_index", {2, count(vectors.source)}, std::span<const int64_t>(edges));
   file.add("batch", {count(vectors.batch)}, std::span<const int64_t>(vectors.batch));
@@ -83,27 +83,27 @@ void write_vectors(const std::filesystem::path& folder, native::GraphNetwork& ne
 }
 
 void write_detector_vectors(const std::filesystem::path& folder,
-                            const detector::DetectorModel& model,
-                            const detector::Vehicle& vehicle) {
+                            const decision::DetectorModel& model,
+                            const decision::Vehicle& vehicle) {
   constexpr int64_t kFrames = 50'000;
   std::vector<int64_t> keys;
   for (const uint32_t id : vehicle.ids()) keys.push_back(id);
-  const detector::Decision& decision = model.decision(vehicle.own);
-  graph::RelativeWindows windows(vehicle.profile, model.window);
+  const decision::Decision& decision = model.decision(vehicle.own);
+  data::RelativeWindows windows(vehicle.profile, model.window);
   std::vector<float> x, scores;
   const auto take = [&] {
-    const graph::RelativeWindow& window = windows.window();
+    const data::RelativeWindow& window = windows.window();
     x.insert(x.end(), window.x.begin(), window.x.end());
     scores.push_back(static_cast<float>(model.score(window, decision)));
   };
-  for (const graph::CanFrame& frame : made_up_frames(keys, kFrames)) {
+  for (const data::CanFrame& frame : made_up_frames(keys, kFrames)) {
     if (windows.add(frame)) take();
   }
   while (windows.finish()) take();
   const auto count = static_cast<int64_t>(scores.size());
-  graph::SafetensorsWriter file;
+  file::SafetensorsWriter file;
   file.without_padding();
-  file.add("x", {count, static_cast<int64_t>(graph::kRelativeColumns)}, std::span<const float>(x));
+  file.add("x", {count, static_cast<int64_t>(data::kRelativeColumns)}, std::span<const float>(x));
   file.add("score", {count}, std::span<const float>(scores));
   file.write(folder / kVectorsFile);
   write_script(folder);
@@ -127,7 +127,7 @@ std::optional<Check> check_by_runtime(const std::filesystem::path& folder, const
   check.what = file + " by ONNX Runtime against the native engine";
   check.where = "the windows of " + std::string(kVectorsFile);
   try {
-    const graph::SafetensorsFile vectors = graph::SafetensorsFile::open(folder / kVectorsFile);
+    const file::SafetensorsFile vectors = file::SafetensorsFile::open(folder / kVectorsFile);
     const std::span<const float> reference = vectors.require<float>("score", {-1});
     std::ifstream stream(answer);
     const auto scores = nlohmann::json::parse(stream).at("score").get<std::vector<double>>();

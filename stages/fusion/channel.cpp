@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string hash_of(const std::string& bytes) {
-  return graph::hash_bytes(bytes.data(), bytes.size());
+  return file::hash_bytes(bytes.data(), bytes.size());
 }
 
 /// Benign validation windows, one log after another.
@@ -28,12 +28,12 @@ std::vector<int64_t> benign_windows(const train::Data& data) {
 }
 
 /// Raw scores by log, with the time that the windows took.
-std::vector<detector::Stretch> stretches_of(const train::Data& data,
+std::vector<decision::Stretch> stretches_of(const train::Data& data,
                                             const std::vector<int64_t>& ids,
                                             const std::vector<float>& raw,
-                                            const std::vector<detector::Log>& logs,
+                                            const std::vector<decision::Log>& logs,
                                             int64_t window) {
-  std::map<int32_t, detector::Stretch> by_log;
+  std::map<int32_t, decision::Stretch> by_log;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const auto g = static_cast<std::size_t>(ids[i]);
     const int64_t begin = data.store.row_begin()[g], end = data.store.row_end()[g];
@@ -45,12 +45,12 @@ std::vector<detector::Stretch> stretches_of(const train::Data& data,
                       " and no stride, or run the fusion without the detector");
     }
     const int32_t log = data.store.source_of()[g];
-    detector::Stretch& stretch = by_log[log];
+    decision::Stretch& stretch = by_log[log];
     stretch.scores.push_back(raw[i]);
     const double seconds = logs[static_cast<std::size_t>(log)].seconds(begin, end);
-    stretch.seconds += seconds > 0 ? seconds : static_cast<double>(window) / detector::kAssumedRate;
+    stretch.seconds += seconds > 0 ? seconds : static_cast<double>(window) / decision::kAssumedRate;
   }
-  std::vector<detector::Stretch> out;
+  std::vector<decision::Stretch> out;
   out.reserve(by_log.size());
   for (auto& [log, stretch] : by_log) out.push_back(std::move(stretch));
   return out;
@@ -61,11 +61,11 @@ std::vector<detector::Stretch> stretches_of(const train::Data& data,
 nlohmann::json add_channel(const FusionOptions& options, const fs::path& made,
                            const train::Data& data, train::Scorer& network, const Request& request,
                            const Host& host) {
-  const auto file = detector::detector_file(made);
+  const auto file = decision::detector_file(made);
   if (!file) throw Error(ExitCode::kData, made.string() + ": holds no detector");
-  const detector::DetectorModel model =
-      detector::DetectorModel::read(*file, detector::warning_to(host));
-  const std::vector<detector::Log> logs = detector::logs_of(data.store);
+  const decision::DetectorModel model =
+      decision::DetectorModel::read(*file, decision::warning_to(host));
+  const std::vector<decision::Log> logs = decision::logs_of(data.store);
   const std::vector<int64_t> ids = benign_windows(data);
   if (ids.empty()) {
     throw Error(ExitCode::kData, "there is no benign validation window to set a threshold by",
@@ -80,13 +80,13 @@ nlohmann::json add_channel(const FusionOptions& options, const fs::path& made,
         }
         host.progress("benign windows", "graph", done, static_cast<int64_t>(ids.size()));
       });
-  detector::NetworkChannel channel = detector::NetworkChannel::fit(
+  decision::NetworkChannel channel = decision::NetworkChannel::fit(
       stretches_of(data, ids, raw, logs, model.window), options.channel_false_alarms);
   const std::string bytes = objective::bytes_of(*file);
   channel.detector = hash_of(bytes);
   channel.network = hash_of(objective::bytes_of(request.run_dir / kModelFile));
-  write_file(request.run_dir / detector::kChannelDetector, bytes);
-  channel.write(request.run_dir / detector::kChannelFile);
+  write_file(request.run_dir / decision::kChannelDetector, bytes);
+  channel.write(request.run_dir / decision::kChannelFile);
   return {{"benign_windows", ids.size()},
           {"benign_hours", channel.budget.hours},
           {"false_alarms_per_hour", channel.budget.per_hour},

@@ -88,7 +88,7 @@ std::filesystem::path file_of(const Input& input, const train::Data& data) {
 /// At most `limit` of `ids`, drawn by the seed, in order.
 std::vector<int64_t> some_of(std::vector<int64_t> ids, int64_t limit, int64_t seed) {
   if (static_cast<int64_t>(ids.size()) <= limit) return ids;
-  graph::Random(static_cast<uint64_t>(seed), 0xF51).shuffle(ids);
+  arrays::Random(static_cast<uint64_t>(seed), 0xF51).shuffle(ids);
   ids.resize(static_cast<std::size_t>(limit));
   std::sort(ids.begin(), ids.end());
   return ids;
@@ -168,7 +168,7 @@ Best train_net(const FusionOptions& options, model::FusionNet& net, const States
   Best best(net);
   const auto seed_bits = static_cast<uint64_t>(seed);
   const auto learner = make_learner(options, net, train, seed_bits);
-  graph::Random random(seed_bits, 0xE91);
+  arrays::Random random(seed_bits, 0xE91);
   std::vector<int64_t> order(static_cast<std::size_t>(train.x_GS.size(0)));
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
   const auto seen = std::min(order.size(), static_cast<std::size_t>(options.episode_sample_size));
@@ -205,7 +205,7 @@ Best train_net(const FusionOptions& options, model::FusionNet& net, const States
 std::string copy_model(const std::filesystem::path& from, const std::filesystem::path& to) {
   const std::string bytes = objective::bytes_of(from);
   write_file(to, bytes);
-  return graph::hash_bytes(bytes.data(), bytes.size());
+  return file::hash_bytes(bytes.data(), bytes.size());
 }
 
 std::string summary(const model::FusionConfig& config, int64_t episodes, const Best& best) {

@@ -18,7 +18,7 @@ namespace kdgat::score {
 namespace {
 
 namespace fs = std::filesystem;
-using detector::JudgedWindow;
+using decision::JudgedWindow;
 
 fs::path folder_of(const fs::path& network) {
   return fs::is_directory(network) ? network : network.parent_path();
@@ -27,7 +27,7 @@ fs::path folder_of(const fs::path& network) {
 /// What the network said of windows of a log that the detector has not yet judged.
 class NetworkWords {
  public:
-  explicit NetworkWords(const detector::NetworkChannel& channel) : channel_(channel) {}
+  explicit NetworkWords(const decision::NetworkChannel& channel) : channel_(channel) {}
 
   void add(int64_t first_row, float raw) { said_.push_back({first_row, raw}); }
 
@@ -45,32 +45,32 @@ class NetworkWords {
   }
 
  private:
-  detector::ChannelOnLog channel_;
+  decision::ChannelOnLog channel_;
   std::deque<std::pair<int64_t, float>> said_;
 };
 
-class JoinedScoring : public ExplainedScoring {
+class JoinedScoring : public decision::ExplainedScoring {
  public:
-  JoinedScoring(detector::JoinedFiles files, std::string hash, WindowNetwork network,
-                const ScoreOptions& options, const Host& host)
-      : ExplainedScoring(std::move(hash), options, host),
+  JoinedScoring(decision::JoinedFiles files, std::string hash, decision::WindowNetwork network,
+                const decision::ScoreOptions& options, const Host& host)
+      : decision::ExplainedScoring(std::move(hash), options, host),
         files_(std::move(files)),
         network_(std::move(network)),
         vocabulary_(network_.vocabulary) {}
 
-  void read(const graph::LogFile& file) override {
+  void read(const data::LogFile& file) override {
     struct Heard {
-      graph::CanFrame frame;
+      data::CanFrame frame;
       bool restarts;
     };
     std::vector<Heard> heard;  // frames of the batch: the detector hears them behind the network
-    graph::LogWindows windows(open(file), network_.shape, vocabulary_,
-                              [&heard](const graph::CanFrame& frame, bool restarts) {
-                                heard.push_back({frame, restarts});
-                              });
+    data::LogWindows windows(open(file), network_.shape, vocabulary_,
+                             [&heard](const data::CanFrame& frame, bool restarts) {
+                               heard.push_back({frame, restarts});
+                             });
     NetworkWords words(files_.channel);
-    LogScorer judge = watch(files_.model, file,
-                            [&words](const JudgedWindow& window) { return words.of(window); });
+    decision::LogScorer judge = watch(
+        files_.model, file, [&words](const JudgedWindow& window) { return words.of(window); });
     for (bool is_end = false; !is_end && !judge.is_done();) {
       const int64_t graphs = windows.read(options_.batch);
       is_end = graphs == 0;
@@ -91,24 +91,25 @@ class JoinedScoring : public ExplainedScoring {
   }
 
  private:
-  const detector::JoinedFiles files_;
-  const WindowNetwork network_;
-  const graph::Vocabulary vocabulary_;
+  const decision::JoinedFiles files_;
+  const decision::WindowNetwork network_;
+  const data::Vocabulary vocabulary_;
 };
 
 }  // namespace
 
-bool has_channel(const fs::path& network) { return detector::is_joined(folder_of(network)); }
+bool has_channel(const fs::path& network) { return decision::is_joined(folder_of(network)); }
 
-std::unique_ptr<LogScoring> open_joined(const fs::path& network, const ScoreOptions& options,
-                                        const Request& request, const Host& host) {
+std::unique_ptr<decision::LogScoring> open_joined(const fs::path& network,
+                                                  const decision::ScoreOptions& options,
+                                                  const Request& request, const Host& host) {
   const torch::Device device = setup::prepare_scoring(request, host);
-  detector::JoinedFiles files =
-      detector::read_joined(folder_of(network), detector::warning_to(host));
-  check_options(files.model, network.string(), options);
-  WindowNetwork loaded = load_network(network, device);
+  decision::JoinedFiles files =
+      decision::read_joined(folder_of(network), decision::warning_to(host));
+  decision::check_options(files.model, network.string(), options);
+  decision::WindowNetwork loaded = load_network(network, device);
   const fs::path network_file = loaded.path;
-  return std::make_unique<JoinedScoring>(std::move(files), graph::hash_file(network_file),
+  return std::make_unique<JoinedScoring>(std::move(files), file::hash_file(network_file),
                                          std::move(loaded), options, host);
 }
 

@@ -17,8 +17,8 @@ bool has_channel(const std::filesystem::path& network);
 /// `network`: its file, or its step's folder. Throws Error(kData) where a file is missing or is not
 /// the one that the fusion was made with, Error(kUsage) for options that a detector does not have.
 /// `options` and `host` must outlive it.
-std::unique_ptr<LogScoring> open_joined(const std::filesystem::path& network,
-                                        const ScoreOptions& options, const Request& request,
-                                        const Host& host);
+std::unique_ptr<decision::LogScoring> open_joined(const std::filesystem::path& network,
+                                                  const decision::ScoreOptions& options,
+                                                  const Request& request, const Host& host);
 
 }  // namespace kdgat::score

@@ -12,7 +12,7 @@ namespace kdgat::score {
 namespace {
 
 /// Owns what a batch is gathered in, and the last scores.
-class TorchScorer : public GraphScorer {
+class TorchScorer : public decision::GraphScorer {
  public:
   explicit TorchScorer(std::unique_ptr<train::Scorer> scorer) : scorer_(std::move(scorer)) {}
 
@@ -35,11 +35,11 @@ class TorchScorer : public GraphScorer {
 
 }  // namespace
 
-WindowNetwork load_network(const std::filesystem::path& given, torch::Device device) {
+decision::WindowNetwork load_network(const std::filesystem::path& given, torch::Device device) {
   const model::TrainedModel made = model::open_model(given);
-  WindowNetwork out = window_network(made);
+  decision::WindowNetwork out = decision::window_network(made);
   out.scorer = std::make_unique<TorchScorer>(objective::load_scorer(out.path, device));
-  check_ids(made, out);
+  decision::check_ids(made, out);
   return out;
 }
 

@@ -10,6 +10,6 @@
 namespace kdgat::score {
 
 /// Throws Error(kData) for what is no model of windows, or does not say how they were cut.
-WindowNetwork load_network(const std::filesystem::path& given, torch::Device device);
+decision::WindowNetwork load_network(const std::filesystem::path& given, torch::Device device);
 
 }  // namespace kdgat::score

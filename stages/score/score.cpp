@@ -15,11 +15,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::unique_ptr<LogScoring> open_by_torch(const fs::path& file, const ScoreOptions& options,
-                                          const Request& request, const Host& host) {
+std::unique_ptr<decision::LogScoring> open_by_torch(const fs::path& file,
+                                                    const decision::ScoreOptions& options,
+                                                    const Request& request, const Host& host) {
   const torch::Device device = setup::prepare_scoring(request, host);
-  check_network_options(file, options);
-  return open_network(load_network(file, device), options, host);
+  decision::check_network_options(file, options);
+  return decision::open_network(load_network(file, device), options, host);
 }
 
 }  // namespace
@@ -36,11 +37,11 @@ nlohmann::json Score::plan(const Options&, const Request&) { return nlohmann::js
 
 nlohmann::json Score::run(const Options& options, const Request& request, Host& host) {
   const fs::path model = request.input("model").path;
-  const std::unique_ptr<LogScoring> scoring =
-      is_json_file(model)  ? open_detector(model, options, request, host)
-      : has_channel(model) ? open_joined(model, options, request, host)
-                           : open_by_torch(model, options, request, host);
-  return score_logs(*scoring, options, request, host);
+  const std::unique_ptr<decision::LogScoring> scoring =
+      decision::is_json_file(model) ? decision::open_detector(model, options, request, host)
+      : has_channel(model)          ? open_joined(model, options, request, host)
+                                    : open_by_torch(model, options, request, host);
+  return decision::score_logs(*scoring, options, request, host);
 }
 
 }  // namespace kdgat::score

@@ -9,7 +9,7 @@
 namespace kdgat::score {
 
 struct Score {
-  using Options = ScoreOptions;
+  using Options = decision::ScoreOptions;
   static StageInfo info();
   static nlohmann::json plan(const Options& options, const Request& request);
   /// Input "model" is a model file, a detector file, or a folder with a model file; "log" a log, a

@@ -9,7 +9,7 @@
 #include "engine/model/config/trained_model.h"
 #include "engine/native/networks.h"
 
-namespace kdgat::score {
+namespace kdgat::score_native {
 namespace {
 
 namespace fs = std::filesystem;
@@ -38,8 +38,8 @@ StageInfo ScoreNative::info() {
 json ScoreNative::plan(const Options&, const Request& request) {
   const fs::path model = request.input("model").path;
   try {
-    if (is_json_file(model)) return verdict("");
-    if (detector::is_joined(folder_of(model))) return verdict("a fusion joins several models");
+    if (decision::is_json_file(model)) return verdict("");
+    if (decision::is_joined(folder_of(model))) return verdict("a fusion joins several models");
     const model::TrainedModel made = model::open_model(model);
     return verdict(native::why_not_native(made.header),
                    model::parameters_of(made.file) <= native::kMostParameters);
@@ -50,10 +50,11 @@ json ScoreNative::plan(const Options&, const Request& request) {
 
 json ScoreNative::run(const Options& options, const Request& request, Host& host) {
   const fs::path model = request.input("model").path;
-  if (is_json_file(model)) {
-    return score_logs(*open_detector(model, options, request, host), options, request, host);
+  if (decision::is_json_file(model)) {
+    return decision::score_logs(*decision::open_detector(model, options, request, host), options,
+                                request, host);
   }
-  if (detector::is_joined(folder_of(model))) {
+  if (decision::is_joined(folder_of(model))) {
     throw Error(ExitCode::kUsage, model.string() + " is a fusion, which LibTorch computes",
                 "leave --engine away");
   }
@@ -61,8 +62,10 @@ json ScoreNative::run(const Options& options, const Request& request, Host& host
     throw Error(ExitCode::kUsage, "the native engine computes on the CPU, not on " + request.device,
                 "leave --device away, or use --engine libtorch");
   }
-  check_network_options(model, options);
-  return score_logs(*open_network(native_network(model), options, host), options, request, host);
+  decision::check_network_options(model, options);
+  return decision::score_logs(
+      *decision::open_network(decision::native_network(model), options, host), options, request,
+      host);
 }
 
-}  // namespace kdgat::score
+}  // namespace kdgat::score_native

@@ -6,10 +6,10 @@
 #include "engine/decision/stream/score_options.h"
 #include "kdgat/stage.h"
 
-namespace kdgat::score {
+namespace kdgat::score_native {
 
 struct ScoreNative {
-  using Options = ScoreOptions;
+  using Options = decision::ScoreOptions;
   static StageInfo info();
   /// {"computes": whether run() can compute the model of the request, "fits": whether it is also of
   /// a size for it, "why": else why not}; a model that cannot be read is left to others.
@@ -18,4 +18,4 @@ struct ScoreNative {
   static nlohmann::json run(const Options& options, const Request& request, Host& host);
 };
 
-}  // namespace kdgat::score
+}  // namespace kdgat::score_native

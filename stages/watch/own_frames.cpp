@@ -13,7 +13,7 @@ constexpr std::size_t kMostAwaited = 4096;
 
 /// Whether a frame with these bytes may be that of the alarm, of which as many events as are ahead
 /// of it were not sent: the sink held back so many at most.
-bool is_frame_of(const AlarmBytes& awaited, std::size_t ahead, const graph::CanFrame& frame) {
+bool is_frame_of(const AlarmBytes& awaited, std::size_t ahead, const data::CanFrame& frame) {
   return std::equal(awaited.begin(), awaited.begin() + kSuppressedByte, frame.payload.begin()) &&
          frame.payload[kSuppressedByte] <= ahead;
 }
@@ -48,7 +48,7 @@ void OwnFrames::raise(const AlarmEvent& alarm) {
 }
 
 bool OwnFrames::is_own(const live::LiveFrame& live) {
-  const graph::CanFrame& frame = live.frame;
+  const data::CanFrame& frame = live.frame;
   if (!live.is_sent_here || frame.fd || frame.remote || frame.length != sizeof(AlarmBytes)) {
     return false;
   }

@@ -1,5 +1,5 @@
 // TrafficClock: how much traffic there was, in seconds, by a clock that may jump. A step back
-// counts nothing, and a pause or a step ahead no more than graph::kLongestPause.
+// counts nothing, and a pause or a step ahead no more than data::kLongestPause.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ class TrafficClock {
     const double time = has_own ? live.frame.time : static_cast<double>(live.received) * 1e-9;
     const double passed = has_own == had_own_ ? time - last_ : 0;
     had_own_ = has_own;
-    if (passed > 0) seconds_ += std::min(passed, graph::kLongestPause);
+    if (passed > 0) seconds_ += std::min(passed, data::kLongestPause);
     last_ = time;
   }
   /// Of all that was added.

@@ -30,7 +30,7 @@ int64_t lost(const live::BusCounts& bus) { return bus.kernel_drops + bus.queue_d
 
 }  // namespace
 
-bool TrafficReport::is_known(uint32_t key, const score::LogJudge& judge) {
+bool TrafficReport::is_known(uint32_t key, const decision::LogJudge& judge) {
   constexpr std::size_t kMostOthers = 8192;
   if (key < small_.size()) {
     int8_t& known = small_[key];
@@ -50,11 +50,11 @@ bool TrafficReport::is_known(uint32_t key, const score::LogJudge& judge) {
   return known;
 }
 
-void TrafficReport::add(const live::LiveFrame& live, const score::LogJudge& judge) {
+void TrafficReport::add(const live::LiveFrame& live, const decision::LogJudge& judge) {
   ++frames_;
   last_frame_ = live.received;
   clock_.add(live);
-  bus_us_ += graph::bus_time_us(live.frame, bitrate_);
+  bus_us_ += data::bus_time_us(live.frame, bitrate_);
   if (!judge.is_learning() && !is_known(live.frame.key(), judge)) ++unknown_;
 }
 
@@ -74,7 +74,8 @@ void TrafficReport::forget_ids() {
   unknown_ids_ = 0;
 }
 
-json TrafficReport::report(const score::LogJudge& judge, std::span<const live::BusCounts> buses) {
+json TrafficReport::report(const decision::LogJudge& judge,
+                           std::span<const live::BusCounts> buses) {
   const double seconds = clock_.seconds() - seconds_then_;
   const auto rate = [&](int64_t count) {
     return seconds > 0 ? static_cast<double>(count) / seconds : 0;

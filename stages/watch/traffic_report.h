@@ -25,7 +25,7 @@ class TrafficReport {
       : bitrate_(bitrate), silence_(silence_seconds), is_live_(is_live), clock_(is_live) {}
 
   /// The next frame, which `judge` was given.
-  void add(const live::LiveFrame& frame, const score::LogJudge& judge);
+  void add(const live::LiveFrame& frame, const decision::LogJudge& judge);
   /// A window was judged, its last frame received then; both as live::monotonic_now().
   void judged(const live::LiveFrame& last, float score, int64_t now);
   /// An alarm was handed on.
@@ -38,7 +38,7 @@ class TrafficReport {
   /// [{"name","state","frames","error_frames","malformed","kernel_drops","queue_drops",
   /// "interruptions","own_frames"}],"decision","alarm" (see Latency::json())}. Rates are those
   /// since the last report, by TrafficClock.
-  nlohmann::json report(const score::LogJudge& judge, std::span<const live::BusCounts> buses);
+  nlohmann::json report(const decision::LogJudge& judge, std::span<const live::BusCounts> buses);
   /// What changed since the last call: a bus that went down or is back, fell silent or speaks
   /// again, lost frames; ids that are not those of the vehicle. `now`: as live::monotonic_now().
   std::vector<std::string> changes(std::span<const live::BusCounts> buses, int64_t now);
@@ -46,7 +46,7 @@ class TrafficReport {
  private:
   static constexpr int kUsualLooks = 10;
 
-  bool is_known(uint32_t key, const score::LogJudge& judge);
+  bool is_known(uint32_t key, const decision::LogJudge& judge);
 
   int64_t bitrate_;
   double silence_;

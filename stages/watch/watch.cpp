@@ -58,7 +58,7 @@ std::unique_ptr<live::FrameSource> open_source(const WatchOptions& options, cons
 std::string stream_name(const WatchOptions& options, const std::string& bus) {
   if (!options.replay) return bus;
   std::vector<Diagnostic> notes;
-  const std::vector<graph::LogFile> files = graph::find_log_files(bus, {}, false, notes);
+  const std::vector<data::LogFile> files = data::find_log_files(bus, {}, false, notes);
   if (files.size() == 1) return files.front().name;
   throw Error(ExitCode::kUsage, bus + " holds " + std::to_string(files.size()) + " logs",
               "name one of them: each is a stream of its own");
@@ -75,7 +75,7 @@ std::string seconds_text(double seconds) { return format_number("%.0f", seconds)
 /// The frames of one source, judged by one model after another while it calibrates.
 class LiveScoring {
  public:
-  LiveScoring(const WatchOptions& options, std::unique_ptr<score::StreamModel> model,
+  LiveScoring(const WatchOptions& options, std::unique_ptr<decision::StreamModel> model,
               live::FrameSource& source, std::string name, const Host& host)
       : options_(options),
         source_(source),
@@ -117,7 +117,7 @@ class LiveScoring {
     say_traffic(monotonic_now());
   }
 
-  const score::LogJudge& judge() const { return *judge_; }
+  const decision::LogJudge& judge() const { return *judge_; }
   int64_t frames() const { return frames_; }
   /// No frame was left to be judged.
   bool ended_early() const { return ended_early_; }
@@ -125,8 +125,8 @@ class LiveScoring {
  private:
   enum class Phase { kWatch, kLearn, kBudget };
 
-  std::unique_ptr<score::LogJudge> new_judge() {
-    score::JudgeSink sink;
+  std::unique_ptr<decision::LogJudge> new_judge() {
+    decision::JudgeSink sink;
     sink.alarm = [this](const AlarmEvent& alarm) {
       if (phase() == Phase::kBudget) return;
       own_.raise(alarm);
@@ -196,7 +196,7 @@ class LiveScoring {
   void finish_lesson() {
     const int64_t windows = lesson_->windows();
     learned_seconds_ = clock_.seconds();
-    std::unique_ptr<score::StreamModel> learned =
+    std::unique_ptr<decision::StreamModel> learned =
         lesson_->learned(options_.vehicle.empty() ? name_ : options_.vehicle, options_.save);
     lesson_.reset();
     judge_.reset();
@@ -214,11 +214,11 @@ class LiveScoring {
   /// least the model's own.
   void finish_budget() {
     measures_ = false;
-    detector::Stretch stretch{std::move(scores_), clock_.seconds() - learned_seconds_};
+    decision::Stretch stretch{std::move(scores_), clock_.seconds() - learned_seconds_};
     const auto allowed = static_cast<int64_t>(options_.budget * stretch.seconds / 3600);
     double threshold = model_->threshold();
     if (!stretch.scores.empty()) {
-      threshold = std::max(threshold, detector::threshold_for({&stretch, 1}, allowed));
+      threshold = std::max(threshold, decision::threshold_for({&stretch, 1}, allowed));
     }
     judge_.reset();
     model_->set_threshold(threshold);
@@ -251,12 +251,12 @@ class LiveScoring {
   TrafficClock clock_;
   TrafficReport report_;
   OwnFrames own_;
-  std::unique_ptr<score::StreamModel> model_;
-  std::unique_ptr<score::StreamLesson> lesson_;  // while it learns
+  std::unique_ptr<decision::StreamModel> model_;
+  std::unique_ptr<decision::StreamLesson> lesson_;  // while it learns
   bool is_alarm_open_ = false;
   bool measures_ = false;      // while the budget is measured
   std::vector<float> scores_;  // the same
-  std::unique_ptr<score::LogJudge> judge_;
+  std::unique_ptr<decision::LogJudge> judge_;
   const LiveFrame* current_ = nullptr;
   bool ended_early_ = false;    // the calibration
   bool is_cut_ = false;         // frames were lost ahead of the next one
@@ -278,9 +278,9 @@ json Watch::plan(const Options&, const Request&) { return json::object(); }
 
 json Watch::run(const Options& options, const Request& request, Host& host) {
   const std::string bus = request.input("bus").path.string();
-  std::unique_ptr<score::StreamModel> model =
-      score::open_stream_model(request.input("model").path, options.of_scoring(),
-                               detector::warning_to(host), [&host] { return host.cancelled(); });
+  std::unique_ptr<decision::StreamModel> model =
+      decision::open_stream_model(request.input("model").path, options.of_scoring(),
+                                  decision::warning_to(host), [&host] { return host.cancelled(); });
   const std::string hash = model->hash();
   if (!options.expect.empty() && options.expect != hash) {
     throw Error(ExitCode::kData, request.input("model").path.string() + " has the hash " + hash +
@@ -301,7 +301,7 @@ json Watch::run(const Options& options, const Request& request, Host& host) {
     }
   }
   StageResult out;
-  const score::LogJudge& judge = watching.judge();
+  const decision::LogJudge& judge = watching.judge();
   out.metrics = {{"frames", watching.frames()},
                  {"windows", judge.windows()},
                  {"attacks", judge.flagged()},

@@ -67,7 +67,7 @@ struct WatchOptions {
             .range(0, 1e6)
             .runtime(),
         field("format", &O::format, "Form of the log; auto recognises it from the first lines.")
-            .choices(graph::log_format_choices()),
+            .choices(data::log_format_choices()),
         field("strict", &O::strict, "A malformed line is an error, not counted and skipped."),
         field("filters", &O::filters,
               "Ids that are watched, ID:MASK in hexadecimal each, as candump has them; [] = all."),
@@ -106,8 +106,8 @@ struct WatchOptions {
     return problems;
   }
 
-  score::ScoreOptions of_scoring() const {
-    score::ScoreOptions out;
+  decision::ScoreOptions of_scoring() const {
+    decision::ScoreOptions out;
     out.threshold = threshold;
     out.calibrate = calibrate;
     out.vehicle = vehicle;

@@ -14,7 +14,7 @@
 #include "engine/kernels/cuda/card/source_text.h"
 
 int main(int argc, char** argv) {
-  using namespace kdgat::model::cuda;
+  using namespace kdgat::kernels::cuda;
   try {
     const Nvrtc nvrtc(nvrtc_names({}));
     std::printf("NVRTC %s, %s\n", nvrtc.version().c_str(), nvrtc.library().c_str());

@@ -97,23 +97,23 @@ nlohmann::json text(const std::vector<std::string>& words) {
   std::filesystem::remove(store);
   const double before = cpu_seconds();
   const auto start = std::chrono::steady_clock::now();
-  const kdgat::graph::ImportReport report =
-      kdgat::graph::import_source(kdgat::graph::all_domains(), words[1], words[2], options);
+  const kdgat::data::ImportReport report =
+      kdgat::data::import_source(kdgat::data::all_domains(), words[1], words[2], options);
   nlohmann::json out = report.build;
   out["seconds"] = seconds_since(start);
   out["cpu_seconds"] = cpu_seconds() - before;
   out["peak_over_start_mib"] = (report.build.at("peak_resident_bytes").get<double>() -
                                 report.build.at("resident_before_bytes").get<double>()) /
                                (1 << 20);
-  const nlohmann::json facts = kdgat::graph::TextStore::open(store).facts().at("text");
+  const nlohmann::json facts = kdgat::texts::TextStore::open(store).facts().at("text");
   for (const char* key : {"documents", "nodes", "nonzeros"}) out[key] = facts.at(key);
   return out;
 }
 
 nlohmann::json log(const std::string& path) {
   const double before = cpu_seconds();
-  kdgat::graph::CanLog log(kdgat::graph::ByteReader(path), "auto", false);
-  kdgat::graph::CanFrame frame;
+  kdgat::data::CanLog log(kdgat::file::ByteReader(path), "auto", false);
+  kdgat::data::CanFrame frame;
   while (log.next(frame)) continue;
   return {{"format", log.format()},
           {"frames", log.rows()},

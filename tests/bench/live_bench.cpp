@@ -27,18 +27,18 @@ using namespace kdgat;
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-std::vector<graph::CanFrame> frames_of(const std::string& log) {
-  graph::CanLog reader(graph::ByteReader(std::filesystem::path(log)), "auto", false);
-  std::vector<graph::CanFrame> out;
-  for (graph::CanFrame frame; reader.next(frame);) out.push_back(frame);
+std::vector<data::CanFrame> frames_of(const std::string& log) {
+  data::CanLog reader(file::ByteReader(std::filesystem::path(log)), "auto", false);
+  std::vector<data::CanFrame> out;
+  for (data::CanFrame frame; reader.next(frame);) out.push_back(frame);
   return out;
 }
 
 void windows(const std::string& model_file, const std::string& log) {
-  score::ScoreOptions options;
+  decision::ScoreOptions options;
   options.batch = 1;
-  const auto model = score::open_stream_model(model_file, options, {});
-  const std::vector<graph::CanFrame> frames = frames_of(log);
+  const auto model = decision::open_stream_model(model_file, options, {});
+  const std::vector<data::CanFrame> frames = frames_of(log);
   std::vector<double> took;
   double whole = 0;
   for (const bool counts : {false, true}) {  // caches warm up
@@ -47,7 +47,7 @@ void windows(const std::string& model_file, const std::string& log) {
                                             [](const std::string&, const std::string&) {},
                                             [] { return ExitCode::kOk; }});
     const auto start = Clock::now();
-    for (const graph::CanFrame& frame : frames) {
+    for (const data::CanFrame& frame : frames) {
       const int64_t before = judge->windows();
       const auto begin = Clock::now();
       judge->add(frame, false);
@@ -72,7 +72,7 @@ void windows(const std::string& model_file, const std::string& log) {
 
 void send(const std::string& port, const std::string& log, double rate, double seconds) {
   std::vector<can_frame> frames;
-  for (const graph::CanFrame& frame : frames_of(log)) {
+  for (const data::CanFrame& frame : frames_of(log)) {
     can_frame out{};
     out.can_id = frame.id | (frame.extended ? CAN_EFF_FLAG : 0);
     out.len = std::min<uint8_t>(frame.length, CAN_MAX_DLEN);

@@ -36,7 +36,7 @@
 
 namespace {
 
-namespace model = kdgat::model;
+namespace molecules = kdgat::molecules;
 using kdgat::bench::seconds_since;
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
@@ -56,8 +56,8 @@ double peak_resident_bytes() {
   return 1024.0 * static_cast<double>(usage.ru_maxrss);
 }
 
-model::MoleculeTerms terms_of(const at::Tensor& index, const at::Tensor& attr) {
-  model::MoleculeTerms out;
+molecules::MoleculeTerms terms_of(const at::Tensor& index, const at::Tensor& attr) {
+  molecules::MoleculeTerms out;
   const int64_t last = index.size(0) - 1;
   out.first = index[0].contiguous();
   out.last = index[last].contiguous();
@@ -98,7 +98,8 @@ at::Tensor shortest_pairs(const at::Tensor& pos, int64_t edges) {
       1, std::get<1>(at::topk(distance, count, 0, /*largest=*/false)));
 }
 
-model::MoleculeBatch synthetic(int64_t atoms, int64_t edges, const model::PocketConfig& config) {
+molecules::MoleculeBatch synthetic(int64_t atoms, int64_t edges,
+                                   const molecules::PocketConfig& config) {
   const at::Generator random = at::make_generator<at::CPUGeneratorImpl>(0);
   const at::Tensor pos = places_of(atoms, random), pair = shortest_pairs(pos, edges);
   const auto often = [atoms](double times) {
@@ -113,26 +114,26 @@ model::MoleculeBatch synthetic(int64_t atoms, int64_t edges, const model::Pocket
   const at::Tensor from = at::arange(atoms - 1);
   const at::Tensor bonds = at::stack({from, from + 1});
   const auto both = [](const at::Tensor& one) { return at::cat({one, one.flip(0)}, 1); };
-  model::MoleculeBatch out;
+  molecules::MoleculeBatch out;
   out.x = at::randn({atoms, 3}, random);
   out.molecule = at::zeros({atoms}, at::kLong);
   out.molecules = 1;
   // The rows of an index are target and source there; both directions are in it.
-  out.bonds = model::product_edges(both(bonds), numbers(2 * (atoms - 1), 2), pos, config);
+  out.bonds = molecules::product_edges(both(bonds), numbers(2 * (atoms - 1), 2), pos, config);
   const at::Tensor angle = draw(3, often(1.7));
   out.angles = terms_of(angle, numbers(often(1.7), 2));
   const at::Tensor dihedral = draw(4, often(3.3));
   out.dihedrals = terms_of(dihedral, numbers(often(3.3), 3));
-  out.pairs = model::product_edges(both(pair), numbers(2 * pair.size(1), 3), pos, config);
+  out.pairs = molecules::product_edges(both(pair), numbers(2 * pair.size(1), 3), pos, config);
   return out;
 }
 
 json train(int64_t atoms, int64_t edges, int64_t layers, int64_t steps) {
-  model::PocketConfig config;
+  molecules::PocketConfig config;
   config.layers = layers;
-  const model::MoleculeBatch batch = synthetic(atoms, edges, config);
+  const molecules::MoleculeBatch batch = synthetic(atoms, edges, config);
   torch::manual_seed(0);
-  model::PocketEncoder encoder(config);
+  molecules::PocketEncoder encoder(config);
   kdgat::train::Optimizer optimizer(kdgat::train::parameters_of(*encoder), /*decoupled=*/true,
                                     1e-6);
   const at::Tensor target = at::randn({batch.molecules, config.output});
@@ -173,7 +174,8 @@ json train(int64_t atoms, int64_t edges, int64_t layers, int64_t steps) {
 /// Messages over bonds and pairs with the modules of an encoder, in either form.
 class Messages {
  public:
-  Messages(const model::PocketConfig& config, const model::MoleculeBatch& batch, bool is_kept)
+  Messages(const molecules::PocketConfig& config, const molecules::MoleculeBatch& batch,
+           bool is_kept)
       : batch_(batch), irreps_(config.hidden), is_kept_(is_kept), encoder_(config) {}
 
   torch::nn::Module& module() { return *encoder_; }
@@ -182,48 +184,50 @@ class Messages {
     at::Tensor h = encoder_->input_embedding->forward(batch_.x, batch_.kind);
     for (std::size_t layer = 0; layer < encoder_->bonded_mp_layers->size(); ++layer) {
       const auto of = [layer](const torch::nn::ModuleList& list) {
-        return list->ptr<model::MessagePassingImpl>(layer);
+        return list->ptr<molecules::MessagePassingImpl>(layer);
       };
       const auto bonded = of(encoder_->bonded_mp_layers);
       const at::Tensor own = bonded->self_connection->forward(h);
-      h = h + model::gate(own + message(*bonded, *batch_.bonds, batch_.bonds, h), irreps_) +
-          model::gate(message(*of(encoder_->nonbonded_mp_layers), *batch_.pairs, batch_.pairs, h),
-                      irreps_);
+      h = h + molecules::gate(own + message(*bonded, *batch_.bonds, batch_.bonds, h), irreps_) +
+          molecules::gate(
+              message(*of(encoder_->nonbonded_mp_layers), *batch_.pairs, batch_.pairs, h), irreps_);
     }
     return h.square().mean();
   }
 
  private:
-  at::Tensor message(model::MessagePassingImpl& layer, const model::ProductEdges& edges,
-                     const std::shared_ptr<const model::ProductEdges>& over, const at::Tensor& h) {
+  at::Tensor message(molecules::MessagePassingImpl& layer, const molecules::ProductEdges& edges,
+                     const std::shared_ptr<const molecules::ProductEdges>& over,
+                     const at::Tensor& h) {
     const at::Tensor state = layer.linear_in->forward(h);
     const auto linear = [&layer](std::size_t i) {
       return layer.radial_mlp->ptr<torch::nn::LinearImpl>(i);
     };
-    const model::RadialWeights weights = {linear(0)->weight, linear(0)->bias,   linear(2)->weight,
-                                          linear(2)->bias,   linear(4)->weight, linear(4)->bias};
-    if (!is_kept_) return model::tensor_product(state, weights, over, irreps_);
+    const molecules::RadialWeights weights = {linear(0)->weight, linear(0)->bias,
+                                              linear(2)->weight, linear(2)->bias,
+                                              linear(4)->weight, linear(4)->bias};
+    if (!is_kept_) return molecules::tensor_product(state, weights, over, irreps_);
     const auto places = [](const std::vector<int32_t>& ends) {
       return at::from_blob(const_cast<int32_t*>(ends.data()), {std::ssize(ends)}, at::kInt)
           .to(at::kLong);
     };
-    return model::plain_tensor_product(state, weights, places(edges.edges.source),
-                                       places(edges.edges.target), edges.harmonics, edges.radial,
-                                       irreps_);
+    return molecules::plain_tensor_product(state, weights, places(edges.edges.source),
+                                           places(edges.edges.target), edges.harmonics,
+                                           edges.radial, irreps_);
   }
 
-  const model::MoleculeBatch& batch_;
-  model::Irreps irreps_;
+  const molecules::MoleculeBatch& batch_;
+  molecules::Irreps irreps_;
   bool is_kept_;
-  model::PocketEncoder encoder_;
+  molecules::PocketEncoder encoder_;
 };
 
 json hygiene(int64_t atoms, int64_t edges, int64_t layers, int64_t steps, const std::string& form,
              int64_t release, int64_t limit_mb) {
   if (form != "kept" && form != "factored") throw std::runtime_error("no form " + form);
-  model::PocketConfig config;
+  molecules::PocketConfig config;
   config.layers = layers;
-  const model::MoleculeBatch batch = synthetic(atoms, edges, config);
+  const molecules::MoleculeBatch batch = synthetic(atoms, edges, config);
   torch::manual_seed(0);
   Messages messages(config, batch, form == "kept");
   kdgat::train::Optimizer optimizer(kdgat::train::parameters_of(messages.module()),

@@ -29,7 +29,7 @@
 
 namespace {
 
-namespace graph = kdgat::graph;
+namespace arrays = kdgat::arrays;
 using kdgat::bench::seconds_since;
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
@@ -37,11 +37,11 @@ using Clock = std::chrono::steady_clock;
 struct Graphs {
   std::vector<float> pos;
   std::vector<int32_t> ptr{0}, target;
-  graph::OutEdges edges() const { return {ptr, target}; }
+  arrays::OutEdges edges() const { return {ptr, target}; }
 };
 
 Graphs superpixels(int64_t graphs, int64_t nodes, int64_t neighbours) {
-  graph::Random random(1);
+  arrays::Random random(1);
   Graphs out;
   const auto side = static_cast<int64_t>(std::sqrt(static_cast<double>(nodes)));
   const auto normal = [&] {
@@ -80,31 +80,31 @@ Graphs superpixels(int64_t graphs, int64_t nodes, int64_t neighbours) {
 }
 
 int64_t paths_of(const Graphs& graphs) {
-  const std::vector<int64_t> counts = graph::count_paths(graphs.edges());
+  const std::vector<int64_t> counts = arrays::count_paths(graphs.edges());
   return std::accumulate(counts.begin(), counts.end(), int64_t{0});
 }
 
 json enumerate(int64_t nodes, int64_t neighbours, double seconds) {
   constexpr int64_t kBudget = 8192;
   const Graphs graphs = superpixels(1, nodes, neighbours);
-  graph::PathChunk chunk;
+  arrays::PathChunk chunk;
   int64_t paths = 0;
   const auto start = Clock::now();
   while (seconds_since(start) < seconds) {
-    graph::PathCursor cursor(graphs.edges(), 0, graphs.edges().nodes());
+    arrays::PathCursor cursor(graphs.edges(), 0, graphs.edges().nodes());
     while (cursor.next(chunk, kBudget)) paths += chunk.paths;
   }
   return {{"paths", paths_of(graphs)},
           {"paths_per_s", static_cast<double>(paths) / seconds_since(start)}};
 }
 
-json step(const Graphs& graphs, int64_t count, const kdgat::model::SgmpConfig& config,
+json step(const Graphs& graphs, int64_t count, const kdgat::space::SgmpConfig& config,
           int64_t budget, int64_t steps, bool bf16) {
   torch::manual_seed(1);
-  kdgat::model::SgmpEncoder encoder(config);
+  kdgat::space::SgmpEncoder encoder(config);
   encoder->path_budget = budget;
   torch::optim::Adam optimizer(encoder->parameters(), 1e-3);
-  const graph::OutEdges edges = graphs.edges();
+  const arrays::OutEdges edges = graphs.edges();
   const int64_t nodes = edges.nodes(), arcs = static_cast<int64_t>(edges.target.size());
   const at::Tensor x = torch::randn({nodes, config.node_features});
   const at::Tensor pos = torch::tensor(graphs.pos).view({nodes, 3});
@@ -157,7 +157,7 @@ int main(int argc, char** argv) {
           std::cout << enumerate(number(1), number(2), std::stod(words[3])) << "\n";
         } else if (words.size() >= 9 && words[0] == "step") {
           at::set_num_threads(static_cast<int>(number(8)));
-          kdgat::model::SgmpConfig config;
+          kdgat::space::SgmpConfig config;
           config.node_features = 5;
           config.hidden = number(4);
           config.interactions = number(5);

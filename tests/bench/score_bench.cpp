@@ -42,18 +42,18 @@ double microseconds(Clock::time_point from, Clock::time_point to) {
 
 std::string text_of(const std::string& path) {
   std::string out;
-  graph::LineReader reader{std::filesystem::path(path)};
+  file::LineReader reader{std::filesystem::path(path)};
   for (std::string_view line; reader.next(line);) out.append(line).push_back('\n');
   return out;
 }
 
 void measure(const std::string& model_file, const std::string& log, int rounds) {
   at::set_num_threads(1);
-  const auto header = model::load_header(graph::SafetensorsFile::open(model_file));
+  const auto header = model::load_header(file::SafetensorsFile::open(model_file));
   const auto scorer = objective::load_scorer(model_file, torch::kCPU);
-  const graph::Vocabulary vocabulary(header.data.at("vocabulary").get<std::vector<int64_t>>());
+  const data::Vocabulary vocabulary(header.data.at("vocabulary").get<std::vector<int64_t>>());
   const json& import = header.data.at("import");
-  const graph::WindowShape shape{import.at("window"), import.at("stride"), import.at("chunk_rows")};
+  const data::WindowShape shape{import.at("window"), import.at("stride"), import.at("chunk_rows")};
   const std::string text = text_of(log);
 
   std::vector<double> whole, graphs, model;
@@ -61,8 +61,8 @@ void measure(const std::string& model_file, const std::string& log, int rounds) 
   const std::vector<int64_t> first{0};
   double sum = 0;
   for (int round = 0; round <= rounds; ++round) {
-    graph::LogWindows windows(graph::CanLog(graph::ByteReader(log, text), "auto", false), shape,
-                              vocabulary);
+    data::LogWindows windows(data::CanLog(file::ByteReader(log, text), "auto", false), shape,
+                             vocabulary);
     for (;;) {
       const c10::InferenceMode inference;
       const auto begin = Clock::now();
@@ -91,17 +91,17 @@ constexpr std::size_t kReasons = 5;  // as kdgat why tells
 /// Windows after the beginning that is listened to; beside the detector the rule that it is held
 /// against, and of flagged windows their reasons.
 void measure_detector(const std::string& model_file, const std::string& log, int rounds) {
-  const auto model = detector::DetectorModel::read(model_file);
+  const auto model = decision::DetectorModel::read(model_file);
   const std::string text = text_of(log);
   std::vector<double> whole, reading, judging, rule_only, reasons;
-  std::vector<graph::CanFrame> frames(static_cast<std::size_t>(model.window));
+  std::vector<data::CanFrame> frames(static_cast<std::size_t>(model.window));
   double sum = 0;
   for (int round = 0; round <= rounds; ++round) {
-    detector::WindowScorer watch(
-        model, log, detector::kOwnWindows,
-        [&](const detector::JudgedWindow& window) { sum += window.score; });
-    std::optional<detector::RuleWindows> rule;
-    graph::CanLog file(graph::ByteReader(log, text), "auto", false);
+    decision::WindowScorer watch(
+        model, log, decision::kOwnWindows,
+        [&](const decision::JudgedWindow& window) { sum += window.score; });
+    std::optional<compare::RuleWindows> rule;
+    data::CanLog file(file::ByteReader(log, text), "auto", false);
     for (;;) {
       const auto begin = Clock::now();
       std::size_t rows = 0;
@@ -109,11 +109,11 @@ void measure_detector(const std::string& model_file, const std::string& log, int
       if (rows < frames.size()) break;
       const auto read = Clock::now();
       const bool was_listening = watch.is_listening();
-      for (const graph::CanFrame& frame : frames) watch.add(frame, false);
+      for (const data::CanFrame& frame : frames) watch.add(frame, false);
       const auto judged = Clock::now();
       if (watch.is_listening()) continue;
       if (!rule) rule.emplace(watch.profile(), model.window);
-      for (const graph::CanFrame& frame : frames) rule->add(frame);
+      for (const data::CanFrame& frame : frames) rule->add(frame);
       const auto end = Clock::now();
       sum += rule->odd();
       if (round == 0 || was_listening) continue;  // caches warm up; many windows at once
@@ -124,17 +124,17 @@ void measure_detector(const std::string& model_file, const std::string& log, int
     }
   }
   if (whole.empty()) throw std::runtime_error(log + ": nothing is left of it behind its beginning");
-  const detector::WindowScorer* watching = nullptr;
-  detector::WindowScorer watch(model, log, detector::kOwnWindows,
-                               [&](const detector::JudgedWindow& one) {
+  const decision::WindowScorer* watching = nullptr;
+  decision::WindowScorer watch(model, log, decision::kOwnWindows,
+                               [&](const decision::JudgedWindow& one) {
                                  if (one.is_own || one.score <= 0) return;
                                  const auto begin = Clock::now();
                                  sum += watching->reasons(kReasons).rest;
                                  reasons.push_back(microseconds(begin, Clock::now()));
                                });
   watching = &watch;
-  graph::CanLog file(graph::ByteReader(log, text), "auto", false);
-  for (graph::CanFrame frame; file.next(frame);) watch.add(frame, file.restarted());
+  data::CanLog file(file::ByteReader(log, text), "auto", false);
+  for (data::CanFrame frame; file.next(frame);) watch.add(frame, file.restarted());
   watch.finish();
   const json of_flagged = reasons.empty() ? json() : percentiles(reasons);
   std::cout << json{{"windows", whole.size()},

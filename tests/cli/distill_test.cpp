@@ -7,7 +7,7 @@
 #include "support/programs/cli.h"
 #include "support/programs/python.h"
 
-using kdgat::graph::SafetensorsFile;
+using kdgat::file::SafetensorsFile;
 
 namespace {
 

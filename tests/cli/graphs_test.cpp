@@ -10,7 +10,7 @@
 #include "engine/file/safetensors.h"
 #include "support/programs/cli.h"
 
-using kdgat::graph::SafetensorsFile;
+using kdgat::file::SafetensorsFile;
 
 namespace {
 

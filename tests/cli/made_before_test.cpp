@@ -138,8 +138,8 @@ void check_same_weights(const fs::path& step, const fs::path& other) {
   INFO(step << " and " << other);
   REQUIRE(fs::exists(step / "model.safetensors"));
 #if defined(__x86_64__)
-  const auto one = kdgat::graph::SafetensorsFile::open(step / "model.safetensors");
-  const auto two = kdgat::graph::SafetensorsFile::open(other / "model.safetensors");
+  const auto one = kdgat::file::SafetensorsFile::open(step / "model.safetensors");
+  const auto two = kdgat::file::SafetensorsFile::open(other / "model.safetensors");
   REQUIRE(one.tensors().size() == two.tensors().size());
   std::vector<std::string> differ;
   for (const auto& [name, tensor] : one.tensors()) {

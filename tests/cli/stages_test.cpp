@@ -16,7 +16,7 @@
 #include "support/programs/python.h"
 #include "support/programs/soak.h"
 
-using kdgat::graph::SafetensorsFile;
+using kdgat::file::SafetensorsFile;
 
 namespace {
 
@@ -146,7 +146,7 @@ TEST_CASE("a smoke run leaves whole files that any safetensors reader opens", "[
     const std::string line = kShort +
                              "--threads 1 autoencoder.checkpoint_seconds=0 "
                              "classifier.checkpoint_seconds=0 --root ";
-    kdgat::graph::Random random(5);
+    kdgat::arrays::Random random(5);
     int killed = 0, root = 0;
     // As long as a whole run takes on this machine: kills fall into all of it.
     const auto began = std::chrono::steady_clock::now();

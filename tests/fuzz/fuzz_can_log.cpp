@@ -9,7 +9,8 @@
 #include "engine/data/can/logs/can_log.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace kdgat::graph;
+  using namespace kdgat::data;
+  using namespace kdgat::file;
   if (size == 0) return 0;
   const auto formats = log_formats();
   const size_t choice = data[0] % (formats.size() + 1);

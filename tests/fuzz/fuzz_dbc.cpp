@@ -8,7 +8,8 @@
 #include "kdgat/text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace kdgat::graph;
+  using namespace kdgat::data;
+  using namespace kdgat::file;
   try {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     const DbcNames names{LineReader("fuzz", text)};

@@ -21,7 +21,8 @@
 
 namespace {
 
-void check_graphs(const kdgat::graph::GraphCollection& collection, bool undirected) {
+void check_graphs(const kdgat::data::GraphCollection& collection, bool undirected) {
+  using namespace kdgat::data;
   using namespace kdgat::graph;
   EdgeChanges changes;
   const GraphStoreData data = build_graphs(
@@ -62,6 +63,7 @@ std::vector<std::string> parts_of(std::string_view text) {
 
 /// Writes the parts of a text as files, and reads them.
 void check_files(std::string_view text, bool is_tu, bool undirected) {
+  using namespace kdgat::data;
   using namespace kdgat::graph;
   static const kdgat::test::ScratchFolder folder;
   static const char* const kTables[] = {"graphs.csv", "nodes.csv", "edges.csv"};
@@ -84,6 +86,7 @@ void check_files(std::string_view text, bool is_tu, bool undirected) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace kdgat::data;
   using namespace kdgat::graph;
   if (size == 0) return 0;
   const bool undirected = (data[0] & 1) != 0;

@@ -14,7 +14,7 @@
 
 namespace {
 
-void check_graph(const kdgat::graph::MoleculeGraph& g) {
+void check_graph(const kdgat::molecules::MoleculeGraph& g) {
   const auto is_atom = [&](int32_t i) { return i >= 0 && i < g.atoms(); };
   const auto check = [&](const auto& terms, const std::vector<float>& attr, std::size_t features) {
     if (attr.size() != terms.size() * features) std::abort();
@@ -33,17 +33,18 @@ void check_graph(const kdgat::graph::MoleculeGraph& g) {
   }
 }
 
-kdgat::graph::Molecule named(const kdgat::graph::Structure& structure, bool bond_others) {
+kdgat::molecules::Molecule named(const kdgat::molecules::Structure& structure, bool bond_others) {
   std::vector<std::size_t> all(structure.residues.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
-  kdgat::graph::LeftOut left_out;
+  kdgat::molecules::LeftOut left_out;
   return with_force_field(structure, all, bond_others, left_out);
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace kdgat::graph;
+  using namespace kdgat::file;
+  using namespace kdgat::molecules;
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   constexpr double kCutoff = 3;

@@ -13,8 +13,10 @@
 
 namespace {
 
-void check_neuron(kdgat::graph::LineReader lines, const kdgat::graph::SwcRepairs& repairs) {
-  using namespace kdgat::graph;
+void check_neuron(kdgat::file::LineReader lines, const kdgat::space::SwcRepairs& repairs) {
+  using namespace kdgat::arrays;
+  using namespace kdgat::file;
+  using namespace kdgat::space;
   const Neuron neuron = read_swc(std::move(lines), repairs);
   const std::size_t nodes = neuron.parent.size();
   if (nodes == 0 || neuron.pos.size() != 3 * nodes || neuron.type.size() != nodes ||
@@ -37,7 +39,9 @@ void check_neuron(kdgat::graph::LineReader lines, const kdgat::graph::SwcRepairs
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace kdgat::graph;
+  using namespace kdgat::arrays;
+  using namespace kdgat::file;
+  using namespace kdgat::space;
   if (size == 0) return 0;
   const uint8_t choice = data[0];
   const SwcRepairs repairs{(choice & 1) != 0, (choice & 2) != 0, (choice & 4) != 0,

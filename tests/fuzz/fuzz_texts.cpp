@@ -20,14 +20,15 @@ constexpr const char* kCleanings[] = {"original", "seed", "none"};
 
 std::string valid_text(std::string_view text) {
   std::string repaired;
-  if (kdgat::graph::repair_utf8(text, repaired) == 0) repaired = text;
+  if (kdgat::file::repair_utf8(text, repaired) == 0) repaired = text;
   std::string again;
-  if (kdgat::graph::repair_utf8(repaired, again) != 0) std::abort();
+  if (kdgat::file::repair_utf8(repaired, again) != 0) std::abort();
   return repaired;
 }
 
 void check_words(std::string_view text, const std::string& cleaning) {
-  using namespace kdgat::graph;
+  using namespace kdgat::file;
+  using namespace kdgat::texts;
   TextCleaner cleaner(cleaning);
   const std::string valid = valid_text(text);
   WordTable table;
@@ -45,7 +46,8 @@ void check_words(std::string_view text, const std::string& cleaning) {
 }
 
 void check_csv(std::string_view text) {
-  using namespace kdgat::graph;
+  using namespace kdgat::file;
+  using namespace kdgat::texts;
   CsvReader table(LineReader("fuzz", text), true);
   std::size_t bytes = 0;
   int64_t line = 0;

@@ -113,11 +113,11 @@ std::string said_by(const fs::path& run) {
 }
 
 void check_same_tensors(const fs::path& a, const fs::path& b) {
-  const auto one = graph::SafetensorsFile::open(a), other = graph::SafetensorsFile::open(b);
+  const auto one = file::SafetensorsFile::open(a), other = file::SafetensorsFile::open(b);
   REQUIRE(one.tensors().size() == other.tensors().size());
   REQUIRE_FALSE(one.tensors().empty());
   for (const auto& [name, x] : one.tensors()) {
-    const graph::TensorView& y = other.tensor(name);
+    const file::TensorView& y = other.tensor(name);
     INFO(name);
     REQUIRE(x.bytes == y.bytes);
     CHECK(std::memcmp(x.data, y.data, x.bytes) == 0);

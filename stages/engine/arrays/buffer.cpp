@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <new>
 
-namespace kdgat::graph {
+namespace kdgat::arrays {
 namespace {
 
 BufferMemory memory = {[](std::size_t bytes) {
@@ -19,4 +19,4 @@ void set_buffer_memory(BufferMemory other) { memory = other; }
 
 const BufferMemory& buffer_memory() { return memory; }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::arrays

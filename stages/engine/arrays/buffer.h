@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace kdgat::graph {
+namespace kdgat::arrays {
 
 /// Where the memory of buffers comes from. `allocate` throws std::bad_alloc.
 struct BufferMemory {
@@ -69,4 +69,4 @@ class Buffer {
   int64_t capacity_ = 0;
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::arrays

@@ -12,7 +12,7 @@
 
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::arrays {
 namespace {
 
 constexpr std::size_t kPage = std::size_t{1} << 21;  // a file grows by whole ones
@@ -106,4 +106,4 @@ void ColumnBytes::grow_file(std::size_t bytes, std::size_t used) {
   capacity_ = room;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::arrays

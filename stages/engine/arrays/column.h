@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace kdgat::graph {
+namespace kdgat::arrays {
 
 inline constexpr std::size_t kColumnInMemory = std::size_t{32} << 20;  ///< bytes
 
@@ -123,4 +123,4 @@ class Column {
   std::size_t size_ = 0;
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::arrays

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace kdgat::graph {
+namespace kdgat::arrays {
 
 /// `i`, not negative, as a subscript.
 inline std::size_t at(int64_t i) { return static_cast<std::size_t>(i); }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::arrays

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace kdgat::graph {
+namespace kdgat::arrays {
 
 bool PathCursor::next(PathChunk& chunk, int64_t budget) {
   // A triplet is only written with its first path, and an arc with its first triplet.
@@ -196,4 +196,4 @@ PathTotals count_all_paths(OutEdges edges) { return PathCounter(edges).count(); 
 
 std::vector<int64_t> count_paths(OutEdges edges) { return count_all_paths(edges).of_node; }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::arrays

@@ -11,7 +11,7 @@
 
 #include "engine/arrays/buffer.h"
 
-namespace kdgat::graph {
+namespace kdgat::arrays {
 
 /// Outgoing edges in compressed rows: those of node v are target[ptr[v] .. ptr[v+1]), ascending,
 /// none twice.
@@ -62,4 +62,4 @@ struct PathTotals {
 PathTotals count_all_paths(OutEdges edges);
 std::vector<int64_t> count_paths(OutEdges edges);  ///< of_node alone
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::arrays

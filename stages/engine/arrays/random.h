@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace kdgat::graph {
+namespace kdgat::arrays {
 
 /// splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
 class Random {
@@ -38,4 +38,4 @@ class Random {
   uint64_t state_;
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::arrays

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <span>
 
-namespace kdgat::graph {
+namespace kdgat::arrays {
 
 /// Whether all of `values` are in [low, end).
 inline bool are_within(std::span<const int32_t> values, int64_t low, int64_t end) {
@@ -46,4 +46,4 @@ inline bool are_flags(std::span<const bool> flags) {
   return all <= 1;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::arrays

@@ -11,7 +11,7 @@
 
 #include "engine/arrays/index.h"
 
-namespace kdgat::graph {
+namespace kdgat::arrays {
 namespace {
 
 double squared_distance(std::span<const float> pos, int32_t a, int32_t b) {
@@ -265,4 +265,4 @@ std::vector<int32_t> out_pointers(std::span<const int32_t> source, int64_t nodes
   return ptr;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::arrays

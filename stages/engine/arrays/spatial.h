@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace kdgat::graph {
+namespace kdgat::arrays {
 
 /// A node of each cycle, or with a parent out of range; empty where `parent` is a forest.
 std::vector<int32_t> faulty_nodes(std::span<const int32_t> parent);
@@ -78,4 +78,4 @@ double median(std::vector<double> values);
 /// First outgoing edge of each node, [N+1], of edges ordered by source.
 std::vector<int32_t> out_pointers(std::span<const int32_t> source, int64_t nodes);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::arrays

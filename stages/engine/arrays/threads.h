@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace kdgat::graph {
+namespace kdgat::arrays {
 
 /// `wanted`, or if that is 0 as many threads as this process may use.
 inline int thread_count(int64_t wanted) {
@@ -46,4 +46,4 @@ inline void for_chunks(int64_t begin, int64_t end, int64_t chunk, int threads,
   if (failure) std::rethrow_exception(failure);
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::arrays

@@ -9,7 +9,7 @@
 
 #include "engine/compare/rule.h"
 
-namespace kdgat::detector {
+namespace kdgat::compare {
 namespace {
 
 constexpr double kExceeding = 0.001;  // share of benign windows above a threshold
@@ -42,7 +42,8 @@ struct Fitting {
   std::vector<double> held_odd;
 
   /// Vectors that grow hold what they held twice for a moment.
-  void reserve(std::span<const Log> training, std::span<const int64_t> cuts, int64_t window) {
+  void reserve(std::span<const decision::Log> training, std::span<const int64_t> cuts,
+               int64_t window) {
     std::size_t learned = 0, held = 0;
     for (std::size_t i = 0; i < training.size(); ++i) {
       learned += static_cast<std::size_t>(cuts[i]);
@@ -91,11 +92,11 @@ double upper_quantile(std::vector<double> values, double share) {
   return values[low] + (at - static_cast<double>(low)) * (values[high] - values[low]);
 }
 
-Baselines Baselines::fit(std::span<const Log> training, const BaselineOptions& options,
+Baselines Baselines::fit(std::span<const decision::Log> training, const BaselineOptions& options,
                          const std::function<void()>& told) {
-  std::vector<Piece> pieces;
+  std::vector<decision::Piece> pieces;
   std::vector<int64_t> cuts;
-  for (const Log& log : training) {
+  for (const decision::Log& log : training) {
     const int64_t windows = log.rows() / options.window;
     cuts.push_back(static_cast<int64_t>(static_cast<double>(windows) * (1 - options.val_fraction)));
     pieces.push_back({&log, 0, cuts.back() * options.window});
@@ -124,9 +125,9 @@ Baselines Baselines::fit(std::span<const Log> training, const BaselineOptions& o
   return out;
 }
 
-void Baselines::fit_lookup(std::span<const Piece> training) {
+void Baselines::fit_lookup(std::span<const decision::Piece> training) {
   std::unordered_map<uint32_t, std::array<int64_t, 2>> counts;  // rows, attack rows
-  for (const Piece& piece : training) {
+  for (const decision::Piece& piece : training) {
     for (int64_t row = piece.begin; row < piece.end; ++row) {
       std::array<int64_t, 2>& of_id = counts[piece.log->id(row)];
       ++of_id[0];
@@ -145,7 +146,8 @@ trees::IsolationForest Baselines::forest_of(std::span<const float> rows) const {
   return trees::IsolationForest::fit(table_of(rows), how);
 }
 
-std::vector<Verdicts> Baselines::judge(const Log& log, std::span<const int64_t> windows) const {
+std::vector<Verdicts> Baselines::judge(const decision::Log& log,
+                                       std::span<const int64_t> windows) const {
   const PlainWindows plain = plain_windows(log, profile_, options_.window);
   std::vector<Verdicts> out;
   out.push_back(pick(kAlwaysAttack, 0, windows, 0, [](int64_t) { return 1; }));
@@ -176,9 +178,10 @@ std::vector<Verdicts> Baselines::judge(const Log& log, std::span<const int64_t> 
   return out;
 }
 
-void Baselines::judge_own(const Log& log, std::span<const int64_t> windows,
+void Baselines::judge_own(const decision::Log& log, std::span<const int64_t> windows,
                           std::vector<Verdicts>& out) const {
-  const OwnBeginning own = learn_own(log, options_.window, options_.own_windows);
+  const decision::OwnBeginning own =
+      decision::learn_own(log, options_.window, options_.own_windows);
   if (own.profile) {
     const std::vector<float> odd = rule_scores(log, *own.profile, options_.window);
     out.push_back(pick(kOwnRule, RuleWindows::kThreshold, windows, own.windows,
@@ -186,7 +189,7 @@ void Baselines::judge_own(const Log& log, std::span<const int64_t> windows,
   }
   if (own.windows < kFewestOwn) return;
   const int64_t half = own.windows / 2;
-  const Piece first{&log, 0, own.windows * options_.window / 2};
+  const decision::Piece first{&log, 0, own.windows * options_.window / 2};
   const PlainWindows plain =
       plain_windows(log, PlainProfile::learn(std::array{first}), options_.window);
   const trees::IsolationForest forest = forest_of(plain.rows(0, half));
@@ -196,4 +199,4 @@ void Baselines::judge_own(const Log& log, std::span<const int64_t> windows,
                      [&](int64_t w) { return forest.score(plain.rows(w, w + 1)); }));
 }
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::compare

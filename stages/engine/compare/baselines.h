@@ -31,7 +31,7 @@
 #include "engine/trees/boosted_trees.h"
 #include "engine/trees/isolation_forest.h"
 
-namespace kdgat::detector {
+namespace kdgat::compare {
 
 inline constexpr const char* kAlwaysAttack = "always attack";
 inline constexpr const char* kPublishedRule = "published rule";
@@ -53,19 +53,19 @@ struct BaselineOptions {
 class Baselines {
  public:
   /// `told` is called between steps; it may throw.
-  static Baselines fit(std::span<const Log> training, const BaselineOptions& options,
+  static Baselines fit(std::span<const decision::Log> training, const BaselineOptions& options,
                        const std::function<void()>& told);
 
   /// What each says of these complete windows of a log, by number, ascending. Methods with a
   /// profile of the log's own beginning leave out the windows that they learned from.
-  std::vector<Verdicts> judge(const Log& log, std::span<const int64_t> windows) const;
+  std::vector<Verdicts> judge(const decision::Log& log, std::span<const int64_t> windows) const;
 
  private:
   Baselines(const BaselineOptions& options, PlainProfile profile)
       : options_(options), profile_(std::move(profile)) {}
-  void fit_lookup(std::span<const Piece> training);
+  void fit_lookup(std::span<const decision::Piece> training);
   trees::IsolationForest forest_of(std::span<const float> rows) const;
-  void judge_own(const Log& log, std::span<const int64_t> windows,
+  void judge_own(const decision::Log& log, std::span<const int64_t> windows,
                  std::vector<Verdicts>& out) const;
 
   struct Forest {
@@ -83,4 +83,4 @@ class Baselines {
 /// The score that a share of `values` exceeds, linear between neighbours; NaN of nothing.
 double upper_quantile(std::vector<double> values, double share);
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::compare

@@ -14,13 +14,13 @@
 #include "engine/compare/summary.h"
 #include "kdgat/result.h"
 
-namespace kdgat::detector {
+namespace kdgat::compare {
 
 class Comparison {
  public:
   /// `models`: methods that the others are held against. Keeps no reference to the logs.
   Comparison(const std::vector<JudgedLog>& logs, std::vector<std::string> models,
-             const std::vector<SameContent>& copies);
+             const std::vector<decision::SameContent>& copies);
 
   /// {"parts": {part: {method: see summarise()}}, "logs": {log: the same}, "kinds": of logs with
   ///  attacks, {attack_of(log): the same}; only where there are suspects: "suspects": [{"log",
@@ -50,7 +50,7 @@ class Comparison {
   void add_part(const std::string& part, const JudgedLogs& logs);
   void compare(const std::string& part, const JudgedLogs& logs, const std::string& model);
   void add_kinds(const Groups& kinds);
-  void list_copies(const std::vector<SameContent>& copies);
+  void list_copies(const std::vector<decision::SameContent>& copies);
   void list_suspects(const std::vector<JudgedLog>& logs, const Groups& parts);
 
   std::vector<std::string> models_, methods_;
@@ -60,4 +60,4 @@ class Comparison {
   std::vector<std::string> shortfalls_, notes_;
 };
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::compare

@@ -5,7 +5,7 @@
 
 #include "engine/data/can/frames/protocol_ids.h"
 
-namespace kdgat::detector {
+namespace kdgat::compare {
 namespace {
 
 bool is_word_end(char c) { return c == '-' || c == '_' || c == '.' || c == ' '; }
@@ -32,12 +32,12 @@ std::string attack_of(const std::string& name) {
   return {stem.begin(), end == stem.begin() ? stem.end() : end};
 }
 
-void mark_windows(const Log& log, std::vector<uint32_t> benign_ids, JudgedLog& out) {
+void mark_windows(const decision::Log& log, std::vector<uint32_t> benign_ids, JudgedLog& out) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   const int64_t first_attack = log.first_attack();
   int64_t last_attack = log.rows() - 1;
   while (last_attack >= 0 && !log.is_attack(last_attack)) --last_attack;
-  const bool is_known = !benign_ids.empty() || first_attack >= kLeastOwn * out.size;
+  const bool is_known = !benign_ids.empty() || first_attack >= decision::kLeastOwn * out.size;
   const std::vector<uint32_t> ahead = log.benign_ids(first_attack);
   benign_ids.insert(benign_ids.end(), ahead.begin(), ahead.end());
   std::sort(benign_ids.begin(), benign_ids.end());
@@ -65,11 +65,11 @@ void mark_windows(const Log& log, std::vector<uint32_t> benign_ids, JudgedLog& o
     const bool behind = last_attack >= 0 && begin > last_attack;
     if (!is_known || (!behind && out.shadow[w] == 0 && !is_attack(w + 1))) continue;
     for (int64_t row = begin; row < end; ++row) {
-      if (graph::is_diagnostic(log.id(row))) continue;
+      if (data::is_diagnostic(log.id(row))) continue;
       out.suspect[w] +=
           std::binary_search(benign_ids.begin(), benign_ids.end(), log.key(row)) ? 0 : 1;
     }
   }
 }
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::compare

@@ -10,7 +10,7 @@
 
 #include "engine/decision/detector/traffic.h"
 
-namespace kdgat::detector {
+namespace kdgat::compare {
 
 /// What one method says of windows of a log. It may begin later than others, as where its profile
 /// is of the log's own first windows: then these are the last of those that count.
@@ -64,6 +64,6 @@ std::string attack_of(const std::string& name);
 /// benign traffic of the vehicle; those of the log's rows ahead of its first attack are added.
 /// Where neither says what is usual (a vehicle never seen, kLeastOwn windows) there are no
 /// suspects.
-void mark_windows(const Log& log, std::vector<uint32_t> benign_ids, JudgedLog& out);
+void mark_windows(const decision::Log& log, std::vector<uint32_t> benign_ids, JudgedLog& out);
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::compare

@@ -7,7 +7,7 @@
 #include "engine/compare/rule.h"
 #include "engine/decision/detector/window_scorer.h"
 
-namespace kdgat::detector {
+namespace kdgat::compare {
 namespace {
 
 std::vector<float> drop_first(std::vector<float> values, int64_t count) {
@@ -17,7 +17,7 @@ std::vector<float> drop_first(std::vector<float> values, int64_t count) {
 
 }  // namespace
 
-JudgedLog judge(const Log& log, const DetectorModel& model, int64_t own_windows,
+JudgedLog judge(const decision::Log& log, const decision::DetectorModel& model, int64_t own_windows,
                 const Baselines* baselines) {
   JudgedLog out;
   out.name = log.name();
@@ -25,16 +25,17 @@ JudgedLog judge(const Log& log, const DetectorModel& model, int64_t own_windows,
   out.size = model.window;
   std::vector<float> scores;
   int64_t windows = 0;
-  WindowScorer watch(model, log.name(), own_windows, [&](const JudgedWindow& window) {
-    ++windows;
-    if (window.is_own) return;
-    scores.push_back(window.score);
-    out.first_row.push_back(window.relative.first_row);
-    out.labels.push_back(window.relative.attack ? 1 : 0);
-    out.begin.push_back(window.relative.begin);
-    out.end.push_back(window.relative.end);
-    out.seconds.push_back(window.relative.seconds);
-  });
+  decision::WindowScorer watch(model, log.name(), own_windows,
+                               [&](const decision::JudgedWindow& window) {
+                                 ++windows;
+                                 if (window.is_own) return;
+                                 scores.push_back(window.score);
+                                 out.first_row.push_back(window.relative.first_row);
+                                 out.labels.push_back(window.relative.attack ? 1 : 0);
+                                 out.begin.push_back(window.relative.begin);
+                                 out.end.push_back(window.relative.end);
+                                 out.seconds.push_back(window.relative.seconds);
+                               });
   for (int64_t row = 0; row < log.rows(); ++row) watch.add(log.frame(row), log.restarts(row));
   watch.finish();
   if (scores.empty()) {
@@ -43,13 +44,13 @@ JudgedLog judge(const Log& log, const DetectorModel& model, int64_t own_windows,
                     " were learned from to know what is usual",
                 "a longer log, or a smaller own_windows");
   }
-  const Vehicle* known = watch.vehicle();
+  const decision::Vehicle* known = watch.vehicle();
   if (known != nullptr) out.profile = known->name;
   out.own = watch.own();
   const auto add = [&](const std::string& method, std::vector<float> said, double threshold) {
     out.said.push_back({method, std::move(said), threshold, method == kDetector});
   };
-  const auto rule = [&](const graph::VehicleProfile& profile, int64_t from) {
+  const auto rule = [&](const data::VehicleProfile& profile, int64_t from) {
     return drop_first(rule_scores(log, profile, model.window), from);
   };
   add(kDetector, std::move(scores), 0);
@@ -58,11 +59,12 @@ JudgedLog judge(const Log& log, const DetectorModel& model, int64_t own_windows,
     std::vector<int64_t> numbers;  // of the windows that count
     for (int64_t w = out.own; w < windows; ++w) numbers.push_back(w);
     for (Verdicts& said : baselines->judge(log, numbers)) out.said.push_back(std::move(said));
-  } else if (const OwnBeginning own = learn_own(log, model.window, own_windows); own.profile) {
+  } else if (const decision::OwnBeginning own = decision::learn_own(log, model.window, own_windows);
+             own.profile) {
     add(kOwnRule, rule(*own.profile, own.windows), RuleWindows::kThreshold);
   }
   mark_windows(log, known != nullptr ? known->ids() : std::vector<uint32_t>(), out);
   return out;
 }
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::compare

@@ -8,7 +8,7 @@
 #include "engine/decision/detector/detector_model.h"
 #include "engine/decision/detector/traffic.h"
 
-namespace kdgat::detector {
+namespace kdgat::compare {
 
 inline constexpr const char* kDetector = "detector";
 /// See rule.h; with the same profile as the detector.
@@ -17,7 +17,7 @@ inline constexpr const char* kRule = "rule";
 /// Matches the log with a vehicle of the model by its first windows, or learns its own profile from
 /// at most `own_windows` ahead of the first attack row. Throws Error(kData) where there are too
 /// few. The detector, the rule, and all baselines where there are any.
-JudgedLog judge(const Log& log, const DetectorModel& model, int64_t own_windows,
+JudgedLog judge(const decision::Log& log, const decision::DetectorModel& model, int64_t own_windows,
                 const Baselines* baselines = nullptr);
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::compare

@@ -11,7 +11,7 @@
 #include "engine/compare/summary.h"
 #include "engine/decision/detector/alarms.h"
 
-namespace kdgat::detector {
+namespace kdgat::compare {
 namespace {
 
 using nlohmann::json;
@@ -155,12 +155,12 @@ json intervals(const TimeAxis& axis, std::size_t windows, std::size_t gap,
 json alarms_of(const JudgedLog& log, const Verdicts& said, const TimeAxis& axis) {
   const std::size_t first = log.first_of(said), windows = log.labels.size();
   if (!said.log_odds) {
-    return intervals(axis, windows, kMergeWindows - 1, [&](std::size_t w) {
+    return intervals(axis, windows, decision::kMergeWindows - 1, [&](std::size_t w) {
       return w >= first && above_threshold(said, w - first) > 0;
     });
   }
   json out = json::array();
-  AlarmStream stream(said.threshold);
+  decision::AlarmStream stream(said.threshold);
   std::map<int64_t, std::size_t> at;  // window of the log -> position
   const auto close = [&] {
     out.push_back({axis.from(at.at(stream.alarm().first)), axis.to(at.at(stream.alarm().last))});
@@ -168,9 +168,10 @@ json alarms_of(const JudgedLog& log, const Verdicts& said, const TimeAxis& axis)
   for (std::size_t w = first; w < windows; ++w) {
     const int64_t number = log.first_row[w] / log.size;
     at[number] = w;
-    if (stream.add(number, said.scores[w - first]) == AlarmStream::Change::kClosed) close();
+    if (stream.add(number, said.scores[w - first]) == decision::AlarmStream::Change::kClosed)
+      close();
   }
-  if (stream.finish() == AlarmStream::Change::kClosed) close();
+  if (stream.finish() == decision::AlarmStream::Change::kClosed) close();
   return out;
 }
 
@@ -256,4 +257,4 @@ json pictures_of(const std::vector<JudgedLog>& logs, const Comparison& compariso
   return out;
 }
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::compare

@@ -8,7 +8,7 @@
 #include "engine/compare/comparison.h"
 #include "engine/compare/judged_log.h"
 
-namespace kdgat::detector {
+namespace kdgat::compare {
 
 /// In the folder of a step that judged windows.
 inline constexpr const char* kPicturesFile = "pictures.json";
@@ -27,4 +27,4 @@ inline constexpr const char* kPicturesFile = "pictures.json";
 /// Models come first, as in the comparison.
 nlohmann::json pictures_of(const std::vector<JudgedLog>& logs, const Comparison& comparison);
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::compare

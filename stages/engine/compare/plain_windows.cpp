@@ -7,7 +7,7 @@
 
 #include "engine/data/can/frames/can_frame.h"
 
-namespace kdgat::detector {
+namespace kdgat::compare {
 namespace {
 
 constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
@@ -21,7 +21,8 @@ double median(std::vector<double> values) {
 }
 
 /// Median gap of each id with four frames or more, in the order of time.
-void add_medians(const Piece& piece, std::unordered_map<uint32_t, std::vector<double>>& out) {
+void add_medians(const decision::Piece& piece,
+                 std::unordered_map<uint32_t, std::vector<double>>& out) {
   constexpr std::size_t kFewest = 4;
   std::unordered_map<uint32_t, std::vector<double>> times;
   for (int64_t row = piece.begin; row < piece.end; ++row) {
@@ -42,7 +43,7 @@ void add_medians(const Piece& piece, std::unordered_map<uint32_t, std::vector<do
 /// The numbers of one window while its frames come.
 class PlainWindow {
  public:
-  void add(const graph::CanFrame& frame, double gap, double relative) {
+  void add(const data::CanFrame& frame, double gap, double relative) {
     if (frames_++ == 0) begin_ = frame.time;
     end_ = frame.time;
     ++ids_[frame.id];
@@ -101,17 +102,17 @@ class PlainWindow {
   std::vector<double> gaps_, relative_;
 };
 
-bool same_payload(const graph::CanFrame& a, const graph::CanFrame& b) {
+bool same_payload(const data::CanFrame& a, const data::CanFrame& b) {
   return a.length == b.length &&
          std::equal(a.payload.begin(), a.payload.begin() + a.length, b.payload.begin());
 }
 
 }  // namespace
 
-PlainProfile PlainProfile::learn(std::span<const Piece> pieces) {
+PlainProfile PlainProfile::learn(std::span<const decision::Piece> pieces) {
   PlainProfile out;
   std::unordered_map<uint32_t, std::vector<double>> medians;
-  for (const Piece& piece : pieces) {
+  for (const decision::Piece& piece : pieces) {
     add_medians(piece, medians);
     bool has_last = false;
     uint32_t last = 0;
@@ -137,16 +138,16 @@ std::span<const float> PlainWindows::rows(int64_t begin, int64_t end) const {
                                    static_cast<std::size_t>(end - begin) * kPlainColumns);
 }
 
-PlainWindows plain_windows(const Log& log, const PlainProfile& profile, int64_t window) {
+PlainWindows plain_windows(const decision::Log& log, const PlainProfile& profile, int64_t window) {
   PlainWindows out;
   const auto windows = static_cast<std::size_t>(log.rows() / window);
   out.values.reserve(windows * kPlainColumns);
   out.labels.reserve(windows);
-  std::unordered_map<uint32_t, graph::CanFrame> last;
+  std::unordered_map<uint32_t, data::CanFrame> last;
   PlainWindow now;
   uint32_t before = 0;
   for (int64_t row = 0; row < log.rows(); ++row) {
-    const graph::CanFrame frame = log.frame(row);
+    const data::CanFrame frame = log.frame(row);
     if (log.restarts(row)) last.clear();
     const auto [past, is_first] = last.try_emplace(frame.id, frame);
     const double gap = is_first ? kNoNumber : frame.time - past->second.time;
@@ -164,4 +165,4 @@ PlainWindows plain_windows(const Log& log, const PlainProfile& profile, int64_t 
   return out;
 }
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::compare

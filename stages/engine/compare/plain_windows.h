@@ -13,14 +13,14 @@
 
 #include "engine/decision/detector/traffic.h"
 
-namespace kdgat::detector {
+namespace kdgat::compare {
 
 /// What is usual: ids, the period of each, and which id follows which.
 class PlainProfile {
  public:
   /// Of the benign rows of these pieces. An id's period is the median over the pieces of the median
   /// gap in each, in seconds; a piece with fewer than four frames of it says nothing.
-  static PlainProfile learn(std::span<const Piece> pieces);
+  static PlainProfile learn(std::span<const decision::Piece> pieces);
 
   bool knows(uint32_t id) const { return period_.contains(id); }
   /// NaN where no piece says one.
@@ -70,6 +70,6 @@ struct PlainWindows {
 };
 
 /// All complete windows of the log. No gap reaches across a restart.
-PlainWindows plain_windows(const Log& log, const PlainProfile& profile, int64_t window);
+PlainWindows plain_windows(const decision::Log& log, const PlainProfile& profile, int64_t window);
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::compare

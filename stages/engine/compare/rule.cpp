@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-namespace kdgat::detector {
+namespace kdgat::compare {
 
-bool RuleWindows::add(const graph::CanFrame& frame) {
+bool RuleWindows::add(const data::CanFrame& frame) {
   constexpr float kUnknown = 2;
-  if (const graph::IdProfile* usual = profile_.find(frame.key()); usual == nullptr) {
+  if (const data::IdProfile* usual = profile_.find(frame.key()); usual == nullptr) {
     largest_ = kUnknown;
   } else {
     const auto [last, is_first] = last_.try_emplace(frame.key(), frame.time);
@@ -22,7 +22,7 @@ bool RuleWindows::add(const graph::CanFrame& frame) {
   return true;
 }
 
-std::vector<float> rule_scores(const Log& log, const graph::VehicleProfile& profile,
+std::vector<float> rule_scores(const decision::Log& log, const data::VehicleProfile& profile,
                                int64_t window) {
   std::vector<float> out;
   RuleWindows rule(profile, window);
@@ -33,4 +33,4 @@ std::vector<float> rule_scores(const Log& log, const graph::VehicleProfile& prof
   return out;
 }
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::compare

@@ -11,31 +11,31 @@
 #include "engine/data/can/windows/vehicle_profile.h"
 #include "engine/decision/detector/traffic.h"
 
-namespace kdgat::detector {
+namespace kdgat::compare {
 
 class RuleWindows {
  public:
   /// `profile` must outlive this.
-  RuleWindows(const graph::VehicleProfile& profile, int64_t window)
+  RuleWindows(const data::VehicleProfile& profile, int64_t window)
       : profile_(profile), size_(window) {}
 
   void restart() { last_.clear(); }
   /// Whether odd() is of a new complete window.
-  bool add(const graph::CanFrame& frame);
+  bool add(const data::CanFrame& frame);
   /// 1 - the smallest gap of an id in its periods; 2 where an id is unknown.
   float odd() const { return odd_; }
 
   static constexpr float kThreshold = 0.5F;
 
  private:
-  const graph::VehicleProfile& profile_;
+  const data::VehicleProfile& profile_;
   int64_t size_, count_ = 0;
   float largest_ = 0, odd_ = 0;
   std::unordered_map<uint32_t, double> last_;  // of known ids
 };
 
 /// odd() of every complete window of a log.
-std::vector<float> rule_scores(const Log& log, const graph::VehicleProfile& profile,
+std::vector<float> rule_scores(const decision::Log& log, const data::VehicleProfile& profile,
                                int64_t window);
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::compare

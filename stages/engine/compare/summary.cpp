@@ -9,7 +9,7 @@
 #include "engine/decision/detector/alarms.h"
 #include "engine/train/metrics/metrics.h"
 
-namespace kdgat::detector {
+namespace kdgat::compare {
 namespace {
 
 using nlohmann::json;
@@ -70,7 +70,7 @@ void count_alarms(const JudgedLog& log, const Verdicts& said, bool without_suspe
     // Of scores on any scale it counts whether they are above the threshold, not by how much.
     for (float& score : benign) score = score > kNever ? 1 : kNever;
   }
-  out.false_events += count_events(benign, said.log_odds ? said.threshold : 0);
+  out.false_events += decision::count_events(benign, said.log_odds ? said.threshold : 0);
 }
 
 Pool pool(const JudgedLogs& logs, const std::string& method, bool without_suspects) {
@@ -105,8 +105,8 @@ double f1_of(const train::Confusion& c) {
 }
 
 /// 95 % of the F1 of files drawn with replacement.
-Interval spread(const std::vector<train::Confusion>& files) {
-  graph::Random random(kBootstrapSeed, 17);
+decision::Interval spread(const std::vector<train::Confusion>& files) {
+  arrays::Random random(kBootstrapSeed, 17);
   std::vector<double> drawn;
   for (int64_t draw = 0; draw < kBootstrapDraws; ++draw) {
     train::Confusion sum;
@@ -147,7 +147,7 @@ json summarise(const JudgedLogs& logs, const std::string& method, bool without_s
   Pool all = pool(logs, method, without_suspects);
   const train::Confusion c = train::confusion(all.above, all.labels, 0);
   const json rates = train::rates(c);
-  const Interval interval = poisson_interval(c.fp);
+  const decision::Interval interval = decision::poisson_interval(c.fp);
   const auto per_hour = [&](double count) { return all.hours > 0 ? count / all.hours : 0.0; };
   const auto attacks = c.tp + c.fn;
   std::vector<double>& delays = all.found.delays;
@@ -179,7 +179,7 @@ json summarise(const JudgedLogs& logs, const std::string& method, bool without_s
               {"time_to_alarm", delays.empty() ? json() : json(delays[delays.size() / 2])},
               {"worst_time_to_alarm", delays.empty() ? json() : json(delays.back())}};
   if (all.files.size() > 1) {
-    const Interval f1 = spread(all.files);
+    const decision::Interval f1 = spread(all.files);
     out["f1_low"] = f1.low;
     out["f1_high"] = f1.high;
   }
@@ -204,4 +204,4 @@ double f1_where(const JudgedLogs& logs, const std::string& method, const std::st
   return f1_of(sum);
 }
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::compare

@@ -7,7 +7,7 @@
 
 #include "engine/compare/judged_log.h"
 
-namespace kdgat::detector {
+namespace kdgat::compare {
 
 using JudgedLogs = std::vector<const JudgedLog*>;
 
@@ -32,4 +32,4 @@ nlohmann::json summarise(const JudgedLogs& logs, const std::string& method,
 /// F1 of a method on the windows that another one judged, too.
 double f1_where(const JudgedLogs& logs, const std::string& method, const std::string& other);
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::compare

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace kdgat::graph {
+namespace kdgat::file {
 
 class ByteCursor {
  public:
@@ -87,4 +87,4 @@ T big(const uint8_t* from) {
   return little<T>(turned);
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::file

@@ -14,7 +14,7 @@
 
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::file {
 namespace {
 
 constexpr std::size_t kStoredBlock = std::size_t{1} << 18;
@@ -243,4 +243,4 @@ std::string head_of(const std::filesystem::path& path, std::size_t most) {
   return head;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::file

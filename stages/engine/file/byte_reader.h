@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace kdgat::graph {
+namespace kdgat::file {
 
 class ByteReader {
  public:
@@ -48,4 +48,4 @@ class ByteReader {
 /// The first bytes of a file, unpacked: `most`, or all there are.
 std::string head_of(const std::filesystem::path& path, std::size_t most);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::file

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-namespace kdgat::graph {
+namespace kdgat::file {
 
 std::filesystem::path cache_folder() {
   namespace fs = std::filesystem;
@@ -14,4 +14,4 @@ std::filesystem::path cache_folder() {
   return fs::path(home) / ".cache" / "kdgat";
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::file

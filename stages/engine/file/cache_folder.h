@@ -3,9 +3,9 @@
 
 #include <filesystem>
 
-namespace kdgat::graph {
+namespace kdgat::file {
 
 /// kdgat/ in $XDG_CACHE_HOME or ~/.cache, which need not be there yet; empty without a home.
 std::filesystem::path cache_folder();
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::file

@@ -6,7 +6,7 @@
 #include "engine/file/number_text.h"
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::file {
 namespace {
 
 /// Whether a row that comes in pieces is inside of a quoted field, by the rules of csv_fields().
@@ -133,4 +133,4 @@ float CsvReader::number(std::size_t column) const {
 
 std::string CsvReader::where() const { return lines_.name() + ":" + std::to_string(first_); }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::file

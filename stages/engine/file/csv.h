@@ -10,7 +10,7 @@
 
 #include "engine/file/line_reader.h"
 
-namespace kdgat::graph {
+namespace kdgat::file {
 
 /// The fields of one line.
 std::vector<std::string> csv_fields(std::string_view line);
@@ -51,4 +51,4 @@ class CsvReader {
   int64_t first_ = 0;
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::file

@@ -6,7 +6,7 @@
 #include "engine/file/byte_reader.h"
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::file {
 namespace {
 
 constexpr std::size_t kBlock = std::size_t{1} << 20;
@@ -73,4 +73,4 @@ bool LineReader::read_block() {
   return bytes > 0;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::file

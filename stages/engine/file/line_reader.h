@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kdgat::graph {
+namespace kdgat::file {
 
 class ByteReader;
 
@@ -72,4 +72,4 @@ class LineReader {
   int64_t bytes_read_ = 0;
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::file

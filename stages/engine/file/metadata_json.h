@@ -9,7 +9,7 @@
 #include "kdgat/error.h"
 #include "kdgat/parse_json.h"
 
-namespace kdgat::graph {
+namespace kdgat::file {
 
 /// What the metadata `key` holds, of any size that a header may have. Throws Error(kData) that
 /// names file and key if there is none, or if it is no JSON for a T.
@@ -30,4 +30,4 @@ T metadata_json(const SafetensorsFile& file, const std::string& key) {
   }
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::file

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace kdgat::graph {
+namespace kdgat::file {
 
 /// The whole word as a number, "nan" and "inf" among them; nothing where it is none.
 inline std::optional<double> number_in(std::string_view word) {
@@ -26,4 +26,4 @@ inline std::string shown(std::string_view word) {
   return out;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::file

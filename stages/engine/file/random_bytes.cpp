@@ -12,7 +12,7 @@
 
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::file {
 namespace {
 
 constexpr std::size_t kInMemory = std::size_t{8} << 20;
@@ -99,4 +99,4 @@ std::size_t RandomBytes::read(uint64_t offset, uint8_t* to, std::size_t bytes) c
   return done;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::file

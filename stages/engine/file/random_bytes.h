@@ -10,7 +10,7 @@
 
 #include "engine/file/byte_reader.h"
 
-namespace kdgat::graph {
+namespace kdgat::file {
 
 class RandomBytes {
  public:
@@ -36,4 +36,4 @@ class RandomBytes {
   uint64_t size_ = 0;
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::file

@@ -20,7 +20,7 @@
 #include "engine/file/safetensors_header.h"
 #include "kdgat/atomic_file.h"
 
-namespace kdgat::graph {
+namespace kdgat::file {
 
 static_assert(std::endian::native == std::endian::little, "the format is little-endian");
 
@@ -397,4 +397,4 @@ void SafetensorsWriter::write(AtomicFile& file, bool hashes) const {
   }
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::file

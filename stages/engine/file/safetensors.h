@@ -19,7 +19,7 @@ namespace kdgat {
 class AtomicFile;
 }
 
-namespace kdgat::graph {
+namespace kdgat::file {
 
 enum class DType { kU8, kI8, kI32, kI64, kF16, kBF16, kF32, kF64, kBool, kI16 };
 
@@ -161,4 +161,4 @@ class SafetensorsWriter {
 /// for each tensor that differs.
 std::vector<Diagnostic> verify_hashes(const SafetensorsFile& file);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::file

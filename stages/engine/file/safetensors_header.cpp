@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-namespace kdgat::graph {
+namespace kdgat::file {
 namespace {
 
 using nlohmann::json;
@@ -74,4 +74,4 @@ std::string header_bytes(const std::vector<TensorPlace>& tensors,
   return out + text;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::file

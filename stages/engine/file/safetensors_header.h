@@ -10,7 +10,7 @@
 
 #include "engine/file/safetensors.h"
 
-namespace kdgat::graph {
+namespace kdgat::file {
 
 inline constexpr std::size_t kTensorAlignment = 64;
 inline constexpr std::size_t kMaxHeader = 100'000'000;  // the official reader's bound
@@ -43,4 +43,4 @@ std::string header_bytes(const std::vector<TensorPlace>& tensors,
                          const std::map<std::string, std::string>& metadata, bool hashes,
                          const std::string& path);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::file

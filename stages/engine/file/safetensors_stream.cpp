@@ -7,7 +7,7 @@
 #include "engine/file/tensor_hash.h"
 #include "kdgat/atomic_file.h"
 
-namespace kdgat::graph {
+namespace kdgat::file {
 namespace {
 
 constexpr std::size_t kHashLength = 32;  // characters
@@ -75,4 +75,4 @@ void SafetensorsStream::finish() {
   impl_->file.commit();
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::file

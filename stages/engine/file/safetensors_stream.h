@@ -12,7 +12,7 @@
 #include "engine/file/safetensors.h"
 #include "engine/file/safetensors_header.h"
 
-namespace kdgat::graph {
+namespace kdgat::file {
 
 /// The file is complete or absent, as SafetensorsWriter's, and the same bytes as its with hashes.
 class SafetensorsStream {
@@ -39,4 +39,4 @@ class SafetensorsStream {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::file

@@ -6,7 +6,7 @@
 
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::file {
 namespace {
 
 constexpr int64_t kLargestHeader = int64_t{1} << 20;  // no name is longer
@@ -175,4 +175,4 @@ void TarReader::fail(const std::string& reason) const {
   throw Error(ExitCode::kData, "cannot read " + archive() + ": damaged tar archive: " + reason);
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::file

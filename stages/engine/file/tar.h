@@ -11,7 +11,7 @@
 
 #include "engine/file/byte_reader.h"
 
-namespace kdgat::graph {
+namespace kdgat::file {
 
 inline constexpr int64_t kLargestMember = int64_t{1} << 30;
 
@@ -57,4 +57,4 @@ class TarReader {
   int64_t size_ = 0;  // of the current file
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::file

@@ -9,7 +9,7 @@
 #include "kdgat/error.h"
 #include "kdgat/small_file.h"
 
-namespace kdgat::graph {
+namespace kdgat::file {
 namespace {
 
 std::string hash_text(XXH128_hash_t hash) {
@@ -54,4 +54,4 @@ std::string hash_file(const std::filesystem::path& file, const std::string& hint
   return hash.text();
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::file

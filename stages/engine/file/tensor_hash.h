@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-namespace kdgat::graph {
+namespace kdgat::file {
 
 class TensorHash {
  public:
@@ -25,4 +25,4 @@ class TensorHash {
 /// `hint` if it cannot be read.
 std::string hash_file(const std::filesystem::path& file, const std::string& hint = "");
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::file

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <iterator>
 
-namespace kdgat::graph {
+namespace kdgat::file {
 
 namespace {
 
@@ -55,4 +55,4 @@ Error refuse_not_text(const std::string& file, const std::string& what) {
                               : "logs and tables are text, plain or packed by gzip");
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::file

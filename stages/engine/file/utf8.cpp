@@ -4,7 +4,7 @@
 #include <cstring>
 #include <iterator>
 
-namespace kdgat::graph {
+namespace kdgat::file {
 namespace {
 
 struct Range {
@@ -116,4 +116,4 @@ char32_t lower_case(char32_t value) {
   return value;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::file

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace kdgat::graph {
+namespace kdgat::file {
 
 inline constexpr char32_t kReplacement = 0xFFFD;
 
@@ -33,4 +33,4 @@ bool is_word_character(char32_t value);
 /// Simple lower case of ASCII, Latin-1, Latin Extended-A, Greek and Cyrillic; others as they are.
 char32_t lower_case(char32_t value);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::file

@@ -22,8 +22,8 @@ GraphArrays arrays_of(const GraphStoreData& data, std::span<const int32_t> targe
 
 /// Local positions of each graph's edges ordered by (target, source), as write_graph_store keeps
 /// them. Large ones stand in a nameless file of `folder`, if it is given one.
-Column<int32_t> target_order_of(const GraphStoreData& data,
-                                const std::filesystem::path& folder = {});
+arrays::Column<int32_t> target_order_of(const GraphStoreData& data,
+                                        const std::filesystem::path& folder = {});
 
 /// Replaces `out` by the graphs `ids` of `from`, in that order. Ids must be in range.
 void gather(const GraphArrays& from, std::span<const int64_t> ids, bool with_edge_attr,

@@ -168,14 +168,14 @@ void GraphStore::check_facts() const {
   const auto found = facts().find(section_facts_key(positions() != nullptr, targets() != nullptr));
   const std::string fault = sections_.fact_fault(found == facts().end() ? none : *found);
   if (!fault.empty()) throw refuse(path(), "malformed metadata 'facts': " + fault);
-  if (node_feature_names_.size() != at(node_features_) ||
-      edge_feature_names_.size() != at(edge_features_)) {
+  if (node_feature_names_.size() != arrays::at(node_features_) ||
+      edge_feature_names_.size() != arrays::at(edge_features_)) {
     throw refuse(path(), "feature names do not match the number of features");
   }
 }
 
 void GraphStore::check_ranges() const {
-  if (!are_within(source_of_, 0, static_cast<int64_t>(sources().size()))) {
+  if (!arrays::are_within(source_of_, 0, static_cast<int64_t>(sources().size()))) {
     throw refuse(path(), "a graph is of a source that is not listed");
   }
   for (const Source& source : sources()) {
@@ -191,18 +191,18 @@ void GraphStore::check_ranges() const {
   const auto refuse_graph = [this](std::size_t g, const std::string& what) {
     return refuse(path(), "graph " + std::to_string(g) + " " + what);
   };
-  if (targets() == nullptr && !are_within(y_, -1, 2)) {
+  if (targets() == nullptr && !arrays::are_within(y_, -1, 2)) {
     const auto wrong =
         std::find_if(y_.begin(), y_.end(), [](int32_t y) { return y < -1 || y > 1; });
-    throw refuse_graph(at(wrong - y_.begin()), kLabelFault);
+    throw refuse_graph(arrays::at(wrong - y_.begin()), kLabelFault);
   }
   for (std::size_t g = 0; g < y_.size(); ++g) {
     const int64_t nodes = node_ptr_[g + 1] - node_ptr_[g], edges = edge_ptr_[g + 1] - edge_ptr_[g];
-    if (!are_within(arrays.of_edges(source_, g), 0, nodes) ||
-        !are_within(arrays.of_edges(target_, g), 0, nodes)) {
+    if (!arrays::are_within(arrays.of_edges(source_, g), 0, nodes) ||
+        !arrays::are_within(arrays.of_edges(target_, g), 0, nodes)) {
       throw refuse_graph(g, std::string("has an edge that ") + kEdgeOutside);
     }
-    if (!are_within(arrays.of_edges(target_order_, g), 0, edges)) {
+    if (!arrays::are_within(arrays.of_edges(target_order_, g), 0, edges)) {
       throw refuse_graph(g, kOrderFault);
     }
     if (const std::string fault = sections_.range_fault(arrays, g); !fault.empty()) {
@@ -212,7 +212,7 @@ void GraphStore::check_ranges() const {
 }
 
 std::vector<Diagnostic> GraphStore::verify() const {
-  std::vector<Diagnostic> out = verify_hashes(file());
+  std::vector<Diagnostic> out = file::verify_hashes(file());
   const auto report = [&](const std::string& message) {
     out.push_back({path().string(), message, ""});
   };
@@ -226,7 +226,7 @@ std::vector<Diagnostic> GraphStore::verify() const {
       faults.emplace(what, static_cast<int64_t>(g));
     };
     if (row_begin_[g] < 0 || row_end_[g] < row_begin_[g]) fault("has a malformed row range");
-    if (!are_finite(arrays.of_nodes(x_, g, at(node_features_)))) {
+    if (!are_finite(arrays.of_nodes(x_, g, arrays::at(node_features_)))) {
       fault("has a node feature that is not finite");
     }
     const auto begin = static_cast<std::size_t>(edge_ptr_[g]);
@@ -314,13 +314,14 @@ void check_consistent(const std::filesystem::path& path, const GraphStoreData& d
 }  // namespace
 
 void GraphStoreData::spill_to(const std::filesystem::path& folder) {
-  for (Column<float>* column : {&x, &edge_attr}) column->spill_to(folder);
-  for (Column<int32_t>* column : {&edge_source, &edge_target}) column->spill_to(folder);
+  for (arrays::Column<float>* column : {&x, &edge_attr}) column->spill_to(folder);
+  for (arrays::Column<int32_t>* column : {&edge_source, &edge_target}) column->spill_to(folder);
   if (sections.frames) sections.frames->spill_to(folder);
 }
 
-Column<int32_t> target_order_of(const GraphStoreData& data, const std::filesystem::path& folder) {
-  Column<int32_t> out;
+arrays::Column<int32_t> target_order_of(const GraphStoreData& data,
+                                        const std::filesystem::path& folder) {
+  arrays::Column<int32_t> out;
   if (!folder.empty()) out.spill_to(folder);
   out.resize(data.edge_source.size());
   std::vector<int64_t> first;
@@ -340,18 +341,18 @@ void write_graph_store(const std::filesystem::path& path, const GraphStoreData& 
     }
   }
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-  const Column<int32_t> target_order = target_order_of(data, folder);
+  const arrays::Column<int32_t> target_order = target_order_of(data, folder);
   const GraphArrays arrays = arrays_of(data, target_order);
   if (const std::string fault = section_fault(data.sections, arrays); !fault.empty()) {
     throw cannot_write(path, fault);
   }
   const MadeSections sections(data.sections, arrays);
-  Column<int32_t> edge_index;
+  arrays::Column<int32_t> edge_index;
   edge_index.spill_to(folder);
   edge_index.append(data.edge_source);
   edge_index.append(data.edge_target);
 
-  SafetensorsWriter writer;
+  file::SafetensorsWriter writer;
   const auto add = [&writer](const char* name, std::vector<int64_t> shape, const auto& values) {
     writer.add(name, std::move(shape), std::span(values));
   };
@@ -374,8 +375,8 @@ void write_graph_store(const std::filesystem::path& path, const GraphStoreData& 
   sections.views().write(writer);
   writer.metadata(
       store_metadata(GraphStore::kKind, data.sources, data.options, make_facts(data, sections)));
-  writer.metadata("node_feature_names", json_text(data.node_feature_names));
-  writer.metadata("edge_feature_names", json_text(data.edge_feature_names));
+  writer.metadata("node_feature_names", file::json_text(data.node_feature_names));
+  writer.metadata("edge_feature_names", file::json_text(data.edge_feature_names));
   writer.write(path, true);
 }
 

@@ -34,7 +34,9 @@ class GraphStore : public StoreFile, public GraphSet {
     return {path, check};
   }
   /// Whether the file says that it is one.
-  static bool is_store(const SafetensorsFile& file) { return StoreFile::is_store(file, kKind); }
+  static bool is_store(const file::SafetensorsFile& file) {
+    return StoreFile::is_store(file, kKind);
+  }
   static constexpr StoreKind kKind = {"kdgat.graphs", kStoreFormatVersion, "graph store", ""};
 
   int64_t graphs() const { return static_cast<int64_t>(y_.size()); }
@@ -113,8 +115,9 @@ class GraphStore : public StoreFile, public GraphSet {
 struct GraphStoreData {
   int64_t node_features = 0;
   int64_t edge_features = 0;
-  Column<float> x, edge_attr;
-  Column<int32_t> edge_source, edge_target;  ///< target_order is computed by write_graph_store
+  arrays::Column<float> x, edge_attr;
+  arrays::Column<int32_t> edge_source,
+      edge_target;  ///< target_order is computed by write_graph_store
   std::vector<int32_t> y, source_of;
   std::vector<int64_t> node_ptr{0}, edge_ptr{0};
   std::vector<int64_t> row_begin, row_end;

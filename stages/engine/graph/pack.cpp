@@ -52,7 +52,7 @@ StepTotals GraphStore::size_of(int64_t id) const {
   out.edges = edge_ptr_[g + 1] - edge_ptr_[g];
   if (const PathCounts* paths = path_counts()) out.paths = paths->of_graph(node_ptr_, g);
   if (const Trees* of_store = trees()) {
-    const Relations relations = of_store->relations_of(g);
+    const arrays::Relations relations = of_store->relations_of(g);
     out.relations = relations.edges;
     out.internal = relations.internal;
     out.negatives = negatives_of(relations);
@@ -135,7 +135,7 @@ void gather(const GraphArrays& all, std::span<const int64_t> ids, bool with_edge
   gather_section<Targets>(all, ids, out);
 }
 
-int64_t negatives_of(const Relations& relations) {
+int64_t negatives_of(const arrays::Relations& relations) {
   return relations.unrelated > 0 ? std::min(relations.edges, kNegatives) : 0;
 }
 
@@ -143,7 +143,7 @@ PackPlan make_pack_plan(const GraphSet& set, std::span<const int64_t> ids, const
                         bool shuffle, uint64_t seed, int64_t epoch) {
   PackPlan plan;
   plan.order.assign(ids.begin(), ids.end());
-  if (shuffle) Random(seed, static_cast<uint64_t>(epoch)).shuffle(plan.order);
+  if (shuffle) arrays::Random(seed, static_cast<uint64_t>(epoch)).shuffle(plan.order);
 
   constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
   const auto bound = [](int64_t limit) { return limit > 0 ? limit : kNone; };

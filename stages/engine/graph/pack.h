@@ -16,13 +16,14 @@ namespace kdgat::graph {
 /// which is empty where the store lacks it. Owns its memory; reuse it to avoid allocation.
 struct GraphBatch : Positions::Batch, Trees::Batch, PathCounts::Batch, Targets::Batch {
   int64_t graphs = 0, nodes = 0, edges = 0, node_features = 0, edge_features = 0;
-  Buffer<float> x;            ///< [nodes, node_features]
-  Buffer<int32_t> node_ptr;   ///< [graphs+1]
-  Buffer<int32_t> in_ptr;     ///< [nodes+1] first incoming edge of each node
-  Buffer<int32_t> in_source;  ///< [edges] source node, offset, ascending within a target
-  Buffer<float> edge_attr;    ///< [edges, edge_features] in the same order; empty unless asked for
-  Buffer<int64_t> y;          ///< [graphs]
-  Buffer<int64_t>
+  arrays::Buffer<float> x;            ///< [nodes, node_features]
+  arrays::Buffer<int32_t> node_ptr;   ///< [graphs+1]
+  arrays::Buffer<int32_t> in_ptr;     ///< [nodes+1] first incoming edge of each node
+  arrays::Buffer<int32_t> in_source;  ///< [edges] source node, offset, ascending within a target
+  arrays::Buffer<float>
+      edge_attr;              ///< [edges, edge_features] in the same order; empty unless asked for
+  arrays::Buffer<int64_t> y;  ///< [graphs]
+  arrays::Buffer<int64_t>
       graph_id;  ///< [graphs] index in the store: names the graph for counter-based noise
 
   /// Where other processes hold graphs of the same step; null = all are here. gather() leaves it.
@@ -38,7 +39,7 @@ inline void gather(const GraphSet& set, std::span<const int64_t> ids, bool with_
 /// Unrelated pairs drawn from a graph's trees for a step: as many as it has pairs of parent and
 /// child, at most so many; none where all nodes are related.
 inline constexpr int64_t kNegatives = 100;
-int64_t negatives_of(const Relations& relations);
+int64_t negatives_of(const arrays::Relations& relations);
 
 /// Upper bounds of one pack; 0 = no bound. `min_packs`: at least so many packs (so that a small
 /// data set is not one batch), as far as there are graphs.

@@ -28,7 +28,7 @@ class Wiring {
     }
   }
 
-  void shuffle(Random& random) {
+  void shuffle(arrays::Random& random) {
     if (movable_.size() < 2) return;
     const auto count = static_cast<int64_t>(movable_.size());
     for (int64_t i = 0; i < kSwitches * count; ++i) {
@@ -89,7 +89,7 @@ class Wiring {
 void rewire(GraphBatch& batch, uint64_t seed) {
   std::vector<float> attr(static_cast<std::size_t>(batch.edge_attr.size()));
   for (int64_t graph = 0; graph < batch.graphs; ++graph) {
-    Random random(seed, static_cast<uint64_t>(batch.graph_id[graph]));
+    arrays::Random random(seed, static_cast<uint64_t>(batch.graph_id[graph]));
     Wiring wiring(batch, graph);
     wiring.shuffle(random);
     wiring.write(attr);

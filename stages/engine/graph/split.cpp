@@ -32,7 +32,7 @@ GraphIds cut(GraphIds& ids, double fraction) {
   return rest;
 }
 
-void split_random(GraphIds ids, double val_fraction, double test_fraction, Random& random,
+void split_random(GraphIds ids, double val_fraction, double test_fraction, arrays::Random& random,
                   Split& split) {
   random.shuffle(ids);
   if (test_fraction > 0) split.parts["test"] = cut(ids, test_fraction);
@@ -45,7 +45,7 @@ void split_random(GraphIds ids, double val_fraction, double test_fraction, Rando
 /// in the next, so that many short files together give the fraction too.
 class BlockChooser {
  public:
-  BlockChooser(double fraction, Random& random)
+  BlockChooser(double fraction, arrays::Random& random)
       : fraction_(fraction), owed_(random.uniform() - 0.5), random_(random) {}
 
   /// Takes the chosen blocks out of `blocks`.
@@ -74,7 +74,7 @@ class BlockChooser {
  private:
   double fraction_;
   double owed_;
-  Random& random_;
+  arrays::Random& random_;
 };
 
 /// The rows of one source file that parts chosen earlier occupy.
@@ -113,7 +113,7 @@ class OccupiedRows {
 };
 
 void split_by_time(const GraphStore& store, const GraphIds& ids, double val_fraction,
-                   double test_fraction, Random& random, Split& split) {
+                   double test_fraction, arrays::Random& random, Split& split) {
   std::vector<GraphIds> files(store.sources().size());
   for (const int64_t id : ids) {
     files[static_cast<std::size_t>(store.source_of()[static_cast<std::size_t>(id)])].push_back(id);
@@ -153,7 +153,8 @@ struct Group {
 
 /// By source, or each graph by itself where its source is independent; in a seeded order, largest
 /// first.
-std::vector<Group> make_groups(const GraphStore& store, const GraphIds& ids, Random& random) {
+std::vector<Group> make_groups(const GraphStore& store, const GraphIds& ids,
+                               arrays::Random& random) {
   const int64_t most = *std::max_element(store.y().begin(), store.y().end());
   const auto classes = static_cast<std::size_t>(most + 2);  // with "no label", the first
   std::map<int32_t, std::size_t> of_source;
@@ -218,7 +219,8 @@ std::vector<std::vector<Group>> deal(std::vector<Group> groups, const std::vecto
 }
 
 void split_by_group(const GraphStore& store, const GraphIds& ids, const SplitOptions& options,
-                    double val_fraction, double test_fraction, Random& random, Split& split) {
+                    double val_fraction, double test_fraction, arrays::Random& random,
+                    Split& split) {
   const auto put = [&](const char* part, const std::vector<Group>& groups) {
     GraphIds& ids_of_part = split.parts[part];
     for (const Group& group : groups) {
@@ -297,7 +299,7 @@ Split make_split(const GraphStore& store, const SplitOptions& options) {
   }
   const double test_fraction = has_test ? 0 : options.test_fraction;
   const double val_fraction = fixed_val.empty() ? options.val_fraction : 0;
-  Random random(static_cast<uint64_t>(options.seed));
+  arrays::Random random(static_cast<uint64_t>(options.seed));
   if (is_grouped) {
     split_by_group(store, learn, options, val_fraction, test_fraction, random, split);
   } else if (options.kind == "random") {
@@ -314,7 +316,7 @@ Split make_split(const GraphStore& store, const SplitOptions& options) {
 }
 
 void write_split(const std::filesystem::path& path, const Split& split) {
-  SafetensorsWriter writer;
+  file::SafetensorsWriter writer;
   for (const auto& [name, ids] : split.parts) {
     writer.add(name, {static_cast<int64_t>(ids.size())}, std::span(ids));
   }
@@ -326,7 +328,7 @@ void write_split(const std::filesystem::path& path, const Split& split) {
 }
 
 Split load_split(const std::filesystem::path& path, const GraphStore& store) {
-  const SafetensorsFile file = SafetensorsFile::open(path);
+  const file::SafetensorsFile file = file::SafetensorsFile::open(path);
   const auto refuse = [&path](const std::string& reason) {
     return Error(ExitCode::kData, path.string() + ": " + reason);
   };
@@ -338,7 +340,7 @@ Split load_split(const std::filesystem::path& path, const GraphStore& store) {
   if (text("version") != kVersion) {
     throw refuse("split of format version " + text("version") + ", this program reads " + kVersion);
   }
-  if (std::vector<Diagnostic> faults = verify_hashes(file); !faults.empty()) {
+  if (std::vector<Diagnostic> faults = file::verify_hashes(file); !faults.empty()) {
     throw Error(ExitCode::kData, std::move(faults));
   }
   Split split;
@@ -348,7 +350,7 @@ Split load_split(const std::filesystem::path& path, const GraphStore& store) {
                 path.string() + ": made for another graph store than " + store.path().string(),
                 "import the data again");
   }
-  split.options = metadata_json(file, "options");
+  split.options = file::metadata_json(file, "options");
   for (const auto& [name, view] : file.tensors()) {
     const std::span<const int64_t> ids = file.require<int64_t>(name, {-1});
     for (const int64_t id : ids) {

@@ -32,13 +32,13 @@ void from_json(const json& in, Source& source) {
   source.independent = in.value("independent", false);
 }
 
-bool StoreFile::is_store(const SafetensorsFile& file, const StoreKind& kind) {
+bool StoreFile::is_store(const file::SafetensorsFile& file, const StoreKind& kind) {
   const auto format = file.metadata().find("format");
   return format != file.metadata().end() && format->second == kind.format;
 }
 
 StoreFile::StoreFile(const std::filesystem::path& path, const StoreKind& kind, Check check)
-    : file_(SafetensorsFile::open(path)) {
+    : file_(file::SafetensorsFile::open(path)) {
   if (!is_store(file_, kind)) {
     throw Error(ExitCode::kData, path.string() + ": not a " + kind.name, kind.maker);
   }
@@ -49,7 +49,8 @@ StoreFile::StoreFile(const std::filesystem::path& path, const StoreKind& kind, C
                 "import the data again");
   }
   content_hash_ = file_.header_hash();
-  if (content_hash_ != text(kHeaderHash)) throw refuse(path, "the header differs from its hash");
+  if (content_hash_ != text(file::kHeaderHash))
+    throw refuse(path, "the header differs from its hash");
   check_data(check);
   read("sources", sources_);
   read("options", options_);
@@ -63,7 +64,7 @@ void StoreFile::check_data(Check check) const {
   if (check == Check::kRanges) return;
   const std::string identity = identity_of(path(), content_hash_);
   if (check == Check::kOnce && is_verified(identity)) return;
-  std::vector<Diagnostic> faults = verify_hashes(file_);
+  std::vector<Diagnostic> faults = file::verify_hashes(file_);
   for (Diagnostic& fault : faults) fault.hint = "the file is damaged: import the data again";
   if (!faults.empty()) throw Error(ExitCode::kData, std::move(faults));
   remember_verified(identity);
@@ -78,7 +79,7 @@ void StoreFile::require_facts(std::initializer_list<std::pair<const char*, json>
   for (const auto& [key, value] : wanted) {
     if (fact(key) == value) continue;
     throw refuse(path(), std::string("malformed metadata 'facts': ") + key +
-                             " is not what the data hold, " + json_text(value).substr(0, 60));
+                             " is not what the data hold, " + file::json_text(value).substr(0, 60));
   }
 }
 
@@ -117,9 +118,9 @@ std::map<std::string, std::string> store_metadata(const StoreKind& kind,
                                                   const json& options, const json& facts) {
   return {{"format", kind.format},
           {"version", std::to_string(kind.version)},
-          {"sources", json_text(sources)},
-          {"options", json_text(options)},
-          {"facts", json_text(facts)}};
+          {"sources", file::json_text(sources)},
+          {"options", file::json_text(options)},
+          {"facts", file::json_text(facts)}};
 }
 
 }  // namespace kdgat::graph

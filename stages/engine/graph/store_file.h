@@ -57,7 +57,7 @@ enum class Check {
 class StoreFile {
  public:
   /// Whether the file says that it is of this kind.
-  static bool is_store(const SafetensorsFile& file, const StoreKind& kind);
+  static bool is_store(const file::SafetensorsFile& file, const StoreKind& kind);
 
   const std::filesystem::path& path() const { return file_.path(); }
   const std::vector<Source>& sources() const { return sources_; }
@@ -76,13 +76,13 @@ class StoreFile {
   /// what all kinds have. Throws Error(kData).
   StoreFile(const std::filesystem::path& path, const StoreKind& kind, Check check);
 
-  const SafetensorsFile& file() const { return file_; }
+  const file::SafetensorsFile& file() const { return file_; }
   /// The metadata `key`. Throws Error(kData) if there is none.
   const std::string& text(const std::string& key) const;
   /// The same, read as JSON, in `out`.
   template <class T>
   void read(const std::string& key, T& out) const {
-    out = metadata_json<T>(file_, key);
+    out = file::metadata_json<T>(file_, key);
   }
   /// Throws Error(kData) unless facts() say below each key, a JSON pointer, what stands beside it:
   /// what the arrays hold. So who plans by facts plans for what is there.
@@ -98,7 +98,7 @@ class StoreFile {
   /// Throws Error(kData) where `check` asks for the data hashes and one of them differs.
   void check_data(Check check) const;
 
-  SafetensorsFile file_;
+  file::SafetensorsFile file_;
   std::vector<Source> sources_;
   nlohmann::json facts_, options_;
   std::string content_hash_;

@@ -24,7 +24,7 @@ constexpr int64_t kDay = int64_t{24} * 60 * 60;
 constexpr std::uintmax_t kLargestList = 1 << 16;  // from then on old lines are left out
 
 fs::path list_file() {
-  const fs::path folder = cache_folder();
+  const fs::path folder = file::cache_folder();
   return folder.empty() ? folder : folder / "verified";
 }
 

@@ -7,12 +7,12 @@
 #include <cstring>
 #include <utility>
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 namespace {
 
 template <class T>
-at::Tensor view(const graph::Buffer<T>& buffer, at::IntArrayRef shape, at::ScalarType type) {
+at::Tensor view(const arrays::Buffer<T>& buffer, at::IntArrayRef shape, at::ScalarType type) {
   // from_blob wants a mutable pointer; nothing in the models writes to its inputs.
   return at::from_blob(const_cast<T*>(buffer.data()), shape, at::TensorOptions().dtype(type));
 }
@@ -143,4 +143,4 @@ at::Tensor node_graphs(const BatchTensors& batch) {
   return expand_ptr(batch.node_ptr_G1, batch.nodes);
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

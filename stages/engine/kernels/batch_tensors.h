@@ -13,7 +13,7 @@
 #include "engine/graph/noise_key.h"
 #include "engine/graph/pack.h"
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 /// The edges of a batch by source: those that leave node j are out_edge_E[out_ptr_N1[j] ..
 /// out_ptr_N1[j+1]), as numbers of edges, ascending. int32.
@@ -68,4 +68,4 @@ const EdgesBySource& edges_by_source(const BatchTensors& batch);
 /// Graph of each node, [N] int64.
 at::Tensor node_graphs(const BatchTensors& batch);
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

@@ -7,7 +7,7 @@
 #include <c10/core/DispatchKeySet.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 /// While it lives, operations of this thread keep the type of their inputs, as without autocast.
 class FullPrecision {
@@ -20,4 +20,4 @@ inline at::Tensor full(const at::Tensor& x) {
   return is_short ? x.to(at::kFloat) : x;
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

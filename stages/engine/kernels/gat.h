@@ -8,7 +8,7 @@
 #include "engine/kernels/batch_tensors.h"
 #include "engine/kernels/cpu/isa/basics.h"
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 /// Slope of the leaky ReLU of scores below 0, as published (GAT, Velickovic et al. 2018).
 inline constexpr double kAttentionSlope = 0.2;
@@ -34,4 +34,4 @@ struct GatKernels {
   static const GatKernels& plain();
 };
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

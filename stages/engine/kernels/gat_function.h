@@ -3,7 +3,7 @@
 
 #include "engine/kernels/gat.h"
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 /// `First` and `Second` are torch::autograd::Function with the arguments of the table's functions.
 template <class First, class Second>
@@ -19,4 +19,4 @@ constexpr GatKernels gat_kernels_of() {
       }};
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

@@ -13,7 +13,7 @@
 
 #include "engine/kernels/batch_tensors.h"
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 /// What a layer learns.
 struct GinWeights {
@@ -38,4 +38,4 @@ struct GinKernels {
 /// (1 + eps) x_i + the sum of x_j over the edges from j to i, as SumKernels has it; x without eps.
 at::Tensor gin_sums(const at::Tensor& x_NF, const at::Tensor& eps, const BatchTensors& batch);
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

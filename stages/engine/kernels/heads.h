@@ -9,7 +9,7 @@
 
 #include "engine/kernels/batch_tensors.h"
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 enum class Head { kSoftmax, kSigmoid };
 
@@ -49,4 +49,4 @@ struct HeadKernels {
   static const HeadKernels& plain();
 };
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

@@ -11,7 +11,7 @@
 
 #include <string>
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 /// Whose kernels compute: cpu/, cuda/ or plain/.
 enum class KernelSet { kCpu, kCuda, kPlain };
@@ -49,4 +49,4 @@ const Family& kernels_for(at::Device device) {
   return Family::plain();
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

@@ -1,6 +1,6 @@
 #include "engine/kernels/noise_keys.h"
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 namespace {
 
@@ -19,11 +19,11 @@ uint64_t noise_base(const BatchTensors& batch, uint32_t layer) {
   return mix(mix(mix(batch.noise.seed) + static_cast<uint64_t>(batch.noise.step)) + layer);
 }
 
-std::vector<kernels::DropKey> drop_keys(const BatchTensors& batch, uint32_t layer, double p) {
+std::vector<isa::DropKey> drop_keys(const BatchTensors& batch, uint32_t layer, double p) {
   const at::Tensor ids = batch.graph_id_G.cpu();
   const int64_t* id = ids.const_data_ptr<int64_t>();
   const uint64_t base = noise_base(batch, layer);
-  std::vector<kernels::DropKey> out(static_cast<std::size_t>(batch.graphs));
+  std::vector<isa::DropKey> out(static_cast<std::size_t>(batch.graphs));
   for (std::size_t g = 0; g < out.size(); ++g) {
     const uint64_t key = mix(base ^ mix(static_cast<uint64_t>(id[g])));
     out[g] = {static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32), drop_threshold(p)};
@@ -31,4 +31,4 @@ std::vector<kernels::DropKey> drop_keys(const BatchTensors& batch, uint32_t laye
   return out;
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

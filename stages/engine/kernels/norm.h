@@ -12,7 +12,7 @@
 
 #include "engine/kernels/batch_tensors.h"
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 /// What a GraphNorm learns (Cai et al., arXiv 2009.03294), [C] each.
 struct GraphNormWeights {
@@ -48,4 +48,4 @@ struct NormKernels {
 void update_running_statistics(torch::nn::BatchNorm1dImpl& norm, const at::Tensor& mean,
                                const at::Tensor& variance, double rows);
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

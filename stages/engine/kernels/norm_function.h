@@ -8,7 +8,7 @@
 
 #include "engine/kernels/norm.h"
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 /// How a batch norm was computed, kept for backward.
 struct NormMode {
@@ -52,4 +52,4 @@ at::Tensor batch_norm_by(const at::Tensor& x_NC, torch::nn::BatchNorm1dImpl& nor
   return out;
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

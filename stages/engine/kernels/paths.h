@@ -7,7 +7,7 @@
 
 #include "engine/arrays/paths.h"
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 /// Geometry of a chunk of paths, in the type and on the device of the positions; see
 /// fields/space/model/path_features.h.
@@ -31,7 +31,7 @@ struct Gaussians {
 };
 
 struct PathKernels {
-  PathFeatures (*features)(const at::Tensor& pos_N3, const graph::PathChunk& chunk);
+  PathFeatures (*features)(const at::Tensor& pos_N3, const arrays::PathChunk& chunk);
   /// Columns [first, first + centres) of `out` become the Gaussians of x.
   void (*smear)(const at::Tensor& x, const Gaussians& gaussians, const at::Tensor& out,
                 int64_t first);
@@ -55,4 +55,4 @@ struct PathKernels {
   static const PathKernels& plain();
 };
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

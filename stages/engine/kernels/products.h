@@ -7,7 +7,7 @@
 
 #include <ATen/core/Tensor.h>
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 struct ProductKernels {
   /// a_RI b_IC, plus bias_C in each row where it is defined. On the CPU the sums over I have one
@@ -27,4 +27,4 @@ struct ProductKernels {
   static const ProductKernels& plain();
 };
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

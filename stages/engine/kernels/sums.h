@@ -7,7 +7,7 @@
 
 #include "engine/kernels/batch_tensors.h"
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 struct SumKernels {
   /// out_i = sum of x_j over the edges from j to i, those from i to itself left out; zero where
@@ -19,4 +19,4 @@ struct SumKernels {
   static const SumKernels& plain();
 };
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

@@ -52,9 +52,9 @@ BusAddress bus_address(const std::string& text) {
 
 std::vector<BusAddress> bus_addresses(const std::vector<std::string>& texts) {
   if (texts.empty()) throw Error(ExitCode::kUsage, "no bus is named", "can0, or udp:HOST:PORT");
-  if (texts.size() > graph::kMostChannels) {
+  if (texts.size() > data::kMostChannels) {
     throw Error(ExitCode::kUsage, std::to_string(texts.size()) + " buses are named",
-                "at most " + std::to_string(graph::kMostChannels) + " are read together");
+                "at most " + std::to_string(data::kMostChannels) + " are read together");
   }
   std::vector<BusAddress> out;
   for (const std::string& text : texts) {

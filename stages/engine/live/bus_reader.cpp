@@ -152,7 +152,7 @@ void BusReader::give(BusSocket& bus) {
       static_cast<uint32_t>(std::min<int64_t>(ahead, std::numeric_limits<uint32_t>::max()));
   // The clock of the machine may be set, back or ahead.
   const bool is_step = steps_.add(next_.frame.time, next_.received);
-  next_.restarts = is_step || last_time_ - next_.frame.time >= graph::kClockRestart;
+  next_.restarts = is_step || last_time_ - next_.frame.time >= data::kClockRestart;
   if (queue().push(next_)) {
     last_time_ = next_.frame.time;
     lost = 0;

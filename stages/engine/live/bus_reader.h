@@ -52,7 +52,7 @@ class BusReader final : public FrameSource {
   std::vector<pollfd> polled_;  // the first is woken_
   LiveFrame next_;
   double last_time_ = -std::numeric_limits<double>::infinity();
-  ClockSteps steps_{graph::kClockRestart};
+  ClockSteps steps_{data::kClockRestart};
   std::vector<int64_t> lost_;  // of each channel, for want of room, ahead of its next frame
   int64_t read_at_ = 0;        // moments
   int64_t looked_at_ = 0;

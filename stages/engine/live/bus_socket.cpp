@@ -54,7 +54,7 @@ bool is_loopback(const sockaddr_storage& address) {
 
 }  // namespace
 
-bool read_frame(std::span<const std::byte> bytes, graph::CanFrame& frame, bool& is_error) {
+bool read_frame(std::span<const std::byte> bytes, data::CanFrame& frame, bool& is_error) {
   canfd_frame raw{};
   static_assert(CAN_MTU < sizeof(raw) && CANFD_MTU == sizeof(raw));
   static_assert(offsetof(can_frame, data) == offsetof(canfd_frame, data));
@@ -63,7 +63,7 @@ bool read_frame(std::span<const std::byte> bytes, graph::CanFrame& frame, bool& 
   std::memcpy(&raw, bytes.data(), bytes.size());
   if (raw.len > (is_fd ? CANFD_MAX_DLEN : CAN_MAX_DLEN)) return false;
   is_error = (raw.can_id & CAN_ERR_FLAG) != 0;
-  frame = graph::CanFrame();
+  frame = data::CanFrame();
   frame.extended = (raw.can_id & CAN_EFF_FLAG) != 0;
   frame.id = raw.can_id & (frame.extended ? CAN_EFF_MASK : CAN_SFF_MASK);
   frame.fd = is_fd;

@@ -23,7 +23,7 @@ namespace kdgat::live {
 
 /// Reads the bytes of one frame as a CAN socket gives them. `is_error`: it is no frame of the bus
 /// but what the controller says of it. false: it is neither. Sets neither time nor channel.
-bool read_frame(std::span<const std::byte> bytes, graph::CanFrame& frame, bool& is_error);
+bool read_frame(std::span<const std::byte> bytes, data::CanFrame& frame, bool& is_error);
 
 class BusSocket {
  public:

@@ -17,7 +17,7 @@ FrameQueue::FrameQueue(std::size_t frames)
     : ring_(std::bit_ceil(std::max<std::size_t>(frames, 2))), mask_(ring_.size() - 1) {}
 
 void FrameQueue::pack(const LiveFrame& from, Entry& to) {
-  const graph::CanFrame& frame = from.frame;
+  const data::CanFrame& frame = from.frame;
   to.time = frame.time;
   to.received = from.received;
   to.id = frame.id;
@@ -36,7 +36,7 @@ void FrameQueue::pack(const LiveFrame& from, Entry& to) {
 }
 
 void FrameQueue::unpack(const Entry& from, LiveFrame& to) {
-  graph::CanFrame& frame = to.frame;
+  data::CanFrame& frame = to.frame;
   frame.time = from.time;
   frame.id = from.id;
   frame.length = from.length;

@@ -21,7 +21,7 @@ namespace kdgat::live {
 inline constexpr std::size_t kQueueFrames = 16384;
 
 struct LiveFrame {
-  graph::CanFrame frame;
+  data::CanFrame frame;
   int64_t received = 0;       ///< when the machine had it, as monotonic_now()
   uint32_t lost = 0;          ///< frames of its channel known to be lost just ahead of it
   bool restarts = false;      ///< begins another capture, as graph::CanLog::restarted()

@@ -48,7 +48,7 @@ bool Replay::is_cancelled() {
 }
 
 void Replay::run() {
-  graph::CanLog log(std::move(bytes_), options_.format, options_.strict);
+  data::CanLog log(std::move(bytes_), options_.format, options_.strict);
   Pace pace(options_.speed);
   LiveFrame next;
   int unflushed = 0;

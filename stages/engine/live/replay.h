@@ -22,7 +22,7 @@ double speed_of(std::string_view text);
 
 struct ReplayOptions {
   double speed = 1;             ///< as speed_of() gives it
-  std::string format = "auto";  ///< as of graph::CanLog
+  std::string format = "auto";  ///< as of data::CanLog
   bool strict = false;          ///< the same
   std::size_t queue_frames = kQueueFrames;
 };
@@ -47,7 +47,7 @@ class Replay final : public FrameSource {
   bool is_cancelled();
 
   ReplayOptions options_;
-  graph::ByteReader bytes_;
+  file::ByteReader bytes_;
   std::string name_;
   Bell stopped_;
   std::atomic<int64_t> frames_{0}, malformed_{0};

@@ -58,7 +58,7 @@ struct ArenaAllocator : c10::Allocator {
 const bool kInstalled = [] {
   static ArenaAllocator allocator;
   c10::SetCPUAllocator(&allocator, /*priority=*/10);
-  graph::set_buffer_memory({&allocate_in_arena, &free_in_arena});
+  arrays::set_buffer_memory({&allocate_in_arena, &free_in_arena});
   return true;
 }();
 

@@ -11,7 +11,7 @@ namespace kdgat::model {
 
 namespace {
 
-using graph::DType;
+using file::DType;
 
 constexpr std::pair<at::ScalarType, DType> kTypes[] = {
     {at::kFloat, DType::kF32},     {at::kDouble, DType::kF64}, {at::kHalf, DType::kF16},
@@ -45,7 +45,7 @@ std::vector<std::pair<std::string, at::Tensor>> state_of(const torch::nn::Module
 
 void save_model(const std::filesystem::path& path, const torch::nn::Module& module,
                 const ModelHeader& header) {
-  graph::SafetensorsWriter writer;
+  file::SafetensorsWriter writer;
   std::vector<at::Tensor> kept;
   for (const auto& [key, tensor] : state_of(module)) {
     kept.push_back(tensor.detach().cpu().contiguous());
@@ -61,8 +61,8 @@ void save_model(const std::filesystem::path& path, const torch::nn::Module& modu
   writer.write(path, true);
 }
 
-at::Tensor finite_tensor(const graph::SafetensorsFile& file, const std::string& name) {
-  const graph::TensorView& view = file.tensor(name);
+at::Tensor finite_tensor(const file::SafetensorsFile& file, const std::string& name) {
+  const file::TensorView& view = file.tensor(name);
   // from_blob wants a pointer it could write through; it is only read.
   at::Tensor values = at::from_blob(const_cast<std::byte*>(view.data), view.shape,
                                     at::TensorOptions().dtype(type_of(view.dtype)));
@@ -72,14 +72,14 @@ at::Tensor finite_tensor(const graph::SafetensorsFile& file, const std::string& 
               "the training has diverged, or the file was changed: train the model again");
 }
 
-void load_weights(torch::nn::Module& module, const graph::SafetensorsFile& file) {
+void load_weights(torch::nn::Module& module, const file::SafetensorsFile& file) {
   const at::NoGradGuard no_grad;
   std::vector<Diagnostic> wrong;
   const auto report = [&](const std::string& text) {
     wrong.push_back({file.path().string(), text, ""});
   };
   const auto state = state_of(module);
-  std::map<std::string, graph::TensorView> rest = file.tensors();
+  std::map<std::string, file::TensorView> rest = file.tensors();
   for (const auto& [key, tensor] : state) {
     const auto found = rest.find(key);
     if (found == rest.end()) {
@@ -87,9 +87,9 @@ void load_weights(torch::nn::Module& module, const graph::SafetensorsFile& file)
       continue;
     }
     if (found->second.shape != tensor.sizes().vec() || found->second.dtype != dtype_of(tensor)) {
-      report("tensor '" + key + "' is " + graph::dtype_name(found->second.dtype) + " " +
+      report("tensor '" + key + "' is " + file::dtype_name(found->second.dtype) + " " +
              nlohmann::json(found->second.shape).dump() + ", the model needs " +
-             graph::dtype_name(dtype_of(tensor)) + " " +
+             file::dtype_name(dtype_of(tensor)) + " " +
              nlohmann::json(tensor.sizes().vec()).dump());
     }
     rest.erase(found);

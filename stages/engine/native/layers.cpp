@@ -9,8 +9,6 @@
 namespace kdgat::native {
 namespace {
 
-namespace kernels = model::kernels;
-
 #include "engine/kernels/cpu/isa/vector_math.h"
 
 constexpr float kSlope = 0.2F;      // of the leaky ReLU of scores, as published
@@ -75,8 +73,8 @@ Linear::Linear(std::span<const float> weight, std::span<const float> bias, int64
                int64_t outputs)
     : inputs_(inputs),
       outputs_(outputs),
-      columns_((outputs + kernels::kHeadPadding - 1) / kernels::kHeadPadding *
-               kernels::kHeadPadding),
+      columns_((outputs + kernels::isa::kHeadPadding - 1) / kernels::isa::kHeadPadding *
+               kernels::isa::kHeadPadding),
       weight_(at(inputs * columns_)),
       bias_(at(columns_)) {
   for (int64_t o = 0; o < outputs; ++o) {
@@ -86,7 +84,7 @@ Linear::Linear(std::span<const float> weight, std::span<const float> bias, int64
 }
 
 void Linear::apply(const float* x, int64_t rows, float* out) {
-  const kernels::HeadTable<float>& table = model::loops<float>().head;
+  const kernels::isa::HeadTable<float>& table = kernels::loops<float>().head;
   if (outputs_ == columns_) {
     return table.logits(x, weight_.data(), bias_.data(), rows, inputs_, columns_, out);
   }
@@ -202,10 +200,11 @@ const float* Input::edges(const graph::GraphBatch& batch, std::vector<float>& ou
 Attention::Attention(Weights& weights, const std::string& name, int64_t inputs, int64_t channels,
                      int64_t heads, int64_t edge_features)
     : channels_(channels), heads_(heads), edge_features_(edge_features) {
-  if (heads < 1 || heads > kernels::kMaxHeads || channels < 1) {
+  if (heads < 1 || heads > kernels::isa::kMaxHeads || channels < 1) {
     throw Error(ExitCode::kData, "attention with " + std::to_string(heads) + " heads of " +
                                      std::to_string(channels) + " channels: 1 to " +
-                                     std::to_string(kernels::kMaxHeads) + " heads are possible");
+                                     std::to_string(kernels::isa::kMaxHeads) +
+                                     " heads are possible");
   }
   const std::vector<int64_t> shape = {1, heads, channels};
   if (edge_features == 0) {
@@ -238,20 +237,20 @@ void Attention::first(const float* x, const graph::GraphBatch& batch, float* out
   lin_[0].apply(x, batch.nodes, h);
   float* scores = room(scores_, 3 * batch.nodes * heads_);
   const int64_t size = batch.nodes * heads_;
-  const kernels::GatArgs<float> args = {.h = h,
-                                        .att_src = att_src_.data(),
-                                        .att_dst = att_dst_.data(),
-                                        .bias = bias_.data(),
-                                        .in_ptr = batch.in_ptr.data(),
-                                        .in_source = batch.in_source.data(),
-                                        .heads = heads_,
-                                        .channels = channels_,
-                                        .slope = kSlope,
-                                        .alpha_src = scores,
-                                        .alpha_dst = scores + size,
-                                        .log_sum = scores + 2 * size,
-                                        .out = out};
-  model::loops<float>().gat.forward(args, 0, batch.nodes);
+  const kernels::isa::GatArgs<float> args = {.h = h,
+                                             .att_src = att_src_.data(),
+                                             .att_dst = att_dst_.data(),
+                                             .bias = bias_.data(),
+                                             .in_ptr = batch.in_ptr.data(),
+                                             .in_source = batch.in_source.data(),
+                                             .heads = heads_,
+                                             .channels = channels_,
+                                             .slope = kSlope,
+                                             .alpha_src = scores,
+                                             .alpha_dst = scores + size,
+                                             .log_sum = scores + 2 * size,
+                                             .out = out};
+  kernels::loops<float>().gat.forward(args, 0, batch.nodes);
 }
 
 void Attention::second(const float* x, const graph::GraphBatch& batch, const float* edges,
@@ -262,22 +261,22 @@ void Attention::second(const float* x, const graph::GraphBatch& batch, const flo
   lin_[1].apply(x, batch.nodes, r);
   float* alpha = room(scores_, (batch.edges + batch.nodes) * heads_);
   float* row = room(row_, width() + edge_features_);
-  const kernels::Gatv2Args<float> args = {.l = l,
-                                          .r = r,
-                                          .edge_attr = edges,
-                                          .lin_edge = lin_edge_.data(),
-                                          .att = att_src_.data(),
-                                          .bias = bias_.data(),
-                                          .in_ptr = batch.in_ptr.data(),
-                                          .in_source = batch.in_source.data(),
-                                          .heads = heads_,
-                                          .channels = channels_,
-                                          .features = edge_features_,
-                                          .edges = batch.edges,
-                                          .slope = kSlope,
-                                          .alpha = alpha,
-                                          .out = out};
-  model::loops<float>().gat.forward_v2(args, 0, batch.nodes, row);
+  const kernels::isa::Gatv2Args<float> args = {.l = l,
+                                               .r = r,
+                                               .edge_attr = edges,
+                                               .lin_edge = lin_edge_.data(),
+                                               .att = att_src_.data(),
+                                               .bias = bias_.data(),
+                                               .in_ptr = batch.in_ptr.data(),
+                                               .in_source = batch.in_source.data(),
+                                               .heads = heads_,
+                                               .channels = channels_,
+                                               .features = edge_features_,
+                                               .edges = batch.edges,
+                                               .slope = kSlope,
+                                               .alpha = alpha,
+                                               .out = out};
+  kernels::loops<float>().gat.forward_v2(args, 0, batch.nodes, row);
 }
 
 // ---- NormRelu
@@ -316,7 +315,7 @@ void NormRelu::apply_to(float* x, int64_t rows) const {
 void NormRelu::apply(float* x, const graph::GraphBatch& batch) {
   if (kind_ == Kind::kNone) return relu(x, batch.nodes * columns_);
   if (kind_ == Kind::kBatch) return apply_to(x, batch.nodes);
-  const kernels::NormTable<float>& table = model::loops<float>().norm;
+  const kernels::isa::NormTable<float>& table = kernels::loops<float>().norm;
   for (int64_t g = 0; g < batch.graphs; ++g) {
     const int64_t first = batch.node_ptr.data()[g], rows = batch.node_ptr.data()[g + 1] - first;
     float* from = x + first * columns_;
@@ -412,7 +411,7 @@ void JumpingLstm::apply(std::span<const std::vector<float>> states, int64_t node
 
 void mean_pool(const float* x, const graph::GraphBatch& batch, int64_t columns, int64_t at_column,
                int64_t width, float* out) {
-  const kernels::NormTable<float>& table = model::loops<float>().norm;
+  const kernels::isa::NormTable<float>& table = kernels::loops<float>().norm;
   for (int64_t g = 0; g < batch.graphs; ++g) {
     table.mean_rows(x, batch.node_ptr.data()[g], batch.node_ptr.data()[g + 1], columns,
                     out + g * width + at_column);

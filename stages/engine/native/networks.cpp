@@ -150,7 +150,7 @@ class Autoencoder : public GraphNetwork {
 };
 
 template <class Config>
-Config config_of(const model::ModelHeader& header, const graph::SafetensorsFile& file) {
+Config config_of(const model::ModelHeader& header, const file::SafetensorsFile& file) {
   try {
     auto config = header.config.get<Config>();
     const model::LeastSize least = config.least_size();
@@ -167,7 +167,7 @@ Config config_of(const model::ModelHeader& header, const graph::SafetensorsFile&
 
 template <class Network, class Config>
 std::unique_ptr<GraphNetwork> built(const model::ModelHeader& header,
-                                    const graph::SafetensorsFile& file) {
+                                    const file::SafetensorsFile& file) {
   Weights weights(file);
   auto network = std::make_unique<Network>(weights, config_of<Config>(header, file));
   weights.finish();
@@ -197,13 +197,13 @@ std::string why_not_native(const model::ModelHeader& header) {
   return header.name == "fusion" ? "a fusion joins two networks" : "it is no network of windows";
 }
 
-std::unique_ptr<GraphNetwork> load_network(const graph::SafetensorsFile& file,
+std::unique_ptr<GraphNetwork> load_network(const file::SafetensorsFile& file,
                                            const model::ModelHeader& header) {
   if (const std::string why = why_not_native(header); !why.empty()) {
     throw Error(ExitCode::kData, file.path().string() + ": cannot be computed natively: " + why,
                 "leave --engine away, or use --engine libtorch");
   }
-  if (std::vector<Diagnostic> faults = graph::verify_hashes(file); !faults.empty()) {
+  if (std::vector<Diagnostic> faults = file::verify_hashes(file); !faults.empty()) {
     for (Diagnostic& fault : faults) fault.hint = "run the step that made it again";
     throw Error(ExitCode::kData, std::move(faults));
   }

@@ -36,7 +36,7 @@ std::string why_not_native(const model::ModelHeader& header);
 
 /// Strictly: each tensor of the file has a place in the model, and no number is not finite. Throws
 /// Error(kData) naming the file and what is wrong.
-std::unique_ptr<GraphNetwork> load_network(const graph::SafetensorsFile& file,
+std::unique_ptr<GraphNetwork> load_network(const file::SafetensorsFile& file,
                                            const model::ModelHeader& header);
 
 }  // namespace kdgat::native

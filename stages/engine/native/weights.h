@@ -17,7 +17,7 @@ namespace kdgat::native {
 class Weights {
  public:
   /// `file` must outlive it.
-  explicit Weights(const graph::SafetensorsFile& file) : file_(file) {}
+  explicit Weights(const file::SafetensorsFile& file) : file_(file) {}
 
   /// The values of a tensor of exactly this shape, a view into the file; finite where they are
   /// floats. Throws Error(kData) naming file and tensor.
@@ -27,7 +27,7 @@ class Weights {
   void finish() const;
 
  private:
-  const graph::SafetensorsFile& file_;
+  const file::SafetensorsFile& file_;
   std::set<std::string> read_;
 };
 

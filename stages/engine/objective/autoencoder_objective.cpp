@@ -20,13 +20,13 @@ torch::Tensor squared_error(const torch::Tensor& made, const torch::Tensor& want
 
 torch::Tensor AutoencoderObjective::loss(const graph::GraphBatch& batch,
                                          const graph::StepTotals& totals, graph::NoiseKey noise) {
-  model::BatchTensors tensors = model::to_tensors(batch, device());
+  kernels::BatchTensors tensors = kernels::to_tensors(batch, device());
   tensors.noise = noise;
   return loss_of(model_->forward(tensors), tensors, totals);
 }
 
 torch::Tensor AutoencoderObjective::loss_of(const model::VgaeOutput& output,
-                                            const model::BatchTensors& batch,
+                                            const kernels::BatchTensors& batch,
                                             const graph::StepTotals& totals) {
   const model::VgaeConfig& config = model_->config();
   const auto nodes = static_cast<double>(totals.nodes);
@@ -67,7 +67,7 @@ torch::Tensor AutoencoderObjective::loss_of(const model::VgaeOutput& output,
 torch::Tensor AutoencoderObjective::score_with(const graph::GraphBatch& batch, double identifier) {
   const torch::NoGradGuard no_grad;
   const EvalGuard eval(*model_);
-  const model::BatchTensors tensors = model::to_tensors(batch, device());
+  const kernels::BatchTensors tensors = kernels::to_tensors(batch, device());
   const model::VgaeOutput output = model_->forward(tensors);
   torch::Tensor node = feature_errors(output);
   if (!model_->config().has_ids) {
@@ -84,7 +84,7 @@ torch::Tensor AutoencoderObjective::feature_errors(const model::VgaeOutput& outp
 }
 
 torch::Tensor AutoencoderObjective::neighbour_errors(const model::VgaeOutput& output,
-                                                     const model::BatchTensors& batch) {
+                                                     const kernels::BatchTensors& batch) {
   const model::VgaeConfig& config = model_->config();
   if (!config.has_ids) {
     return (model_->neighbour_features(output.z_NL, batch) -

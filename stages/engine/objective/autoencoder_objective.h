@@ -24,13 +24,14 @@ class AutoencoderObjective : public train::Objective {
   bool parts_differ() const override { return model_->config().norm == "batch"; }
 
   /// The loss of a forward pass already made, for objectives that add terms to it.
-  torch::Tensor loss_of(const model::VgaeOutput& output, const model::BatchTensors& batch,
+  torch::Tensor loss_of(const model::VgaeOutput& output, const kernels::BatchTensors& batch,
                         const graph::StepTotals& totals);
   /// Of each node, [N]: the mean squared error of the features, and that of the neighbours (binary
   /// cross entropy, a mean over the identifiers, where nodes have some). Without gradients if none
   /// are wanted; in the module's mode.
   torch::Tensor feature_errors(const model::VgaeOutput& output);
-  torch::Tensor neighbour_errors(const model::VgaeOutput& output, const model::BatchTensors& batch);
+  torch::Tensor neighbour_errors(const model::VgaeOutput& output,
+                                 const kernels::BatchTensors& batch);
   /// How hard each graph is: mean over nodes of MSE(features) + identifier * CE(ids), as score().
   torch::Tensor difficulty(const graph::GraphBatch& batch);
 

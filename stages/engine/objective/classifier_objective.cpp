@@ -18,7 +18,7 @@ torch::Tensor labels_of(const graph::GraphBatch& batch, const torch::Tensor& log
                   "a classifier is trained on labelled data: import files with an attack column");
     }
   }
-  return model::copy_to(
+  return kernels::copy_to(
       torch::from_blob(const_cast<int64_t*>(batch.y.data()), {batch.graphs}, torch::kLong),
       logits_GC.device());
 }
@@ -26,7 +26,7 @@ torch::Tensor labels_of(const graph::GraphBatch& batch, const torch::Tensor& log
 }  // namespace
 
 torch::Tensor ClassifierObjective::logits(const graph::GraphBatch& batch, graph::NoiseKey noise) {
-  model::BatchTensors tensors = model::to_tensors(batch, device());
+  kernels::BatchTensors tensors = kernels::to_tensors(batch, device());
   tensors.noise = noise;
   return model_->forward(tensors);
 }

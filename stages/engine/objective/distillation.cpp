@@ -43,11 +43,12 @@ torch::Tensor AutoencoderDistillation::loss(const graph::GraphBatch& batch,
                                             const graph::StepTotals& totals,
                                             graph::NoiseKey noise) {
   teacher_->prepare();
-  model::BatchTensors tensors = model::to_tensors(batch, device());
+  kernels::BatchTensors tensors = kernels::to_tensors(batch, device());
   tensors.noise = noise;
   const model::VgaeOutput output = model()->forward(tensors);
   const std::vector<torch::Tensor> wanted = teacher_->outputs(batch);
-  const torch::Tensor z = projection ? model::full(projection->forward(output.z_NL)) : output.z_NL;
+  const torch::Tensor z =
+      projection ? kernels::full(projection->forward(output.z_NL)) : output.z_NL;
   const auto mean_square = [&](const torch::Tensor& a, const torch::Tensor& b) {
     return torch::mse_loss(a, b, at::Reduction::Sum) /
            static_cast<double>(totals.nodes * b.size(1));

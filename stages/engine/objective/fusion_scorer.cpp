@@ -34,7 +34,7 @@ std::unique_ptr<Wanted> load_as(const std::filesystem::path& file, torch::Device
 }
 
 void check_hash(const std::filesystem::path& file, const std::string& wanted) {
-  if (graph::hash_file(file, kNeeds) == wanted) return;
+  if (file::hash_file(file, kNeeds) == wanted) return;
   throw Error(ExitCode::kData, file.string() + ": not the model that the fusion was made with",
               "copy the three files of the step together, or run the fusion again");
 }
@@ -76,7 +76,7 @@ double FusionScorer::score_of(double raw_score) const {
   return has_logit() ? 1 / (1 + std::exp(-raw_score)) : raw_score;
 }
 
-std::unique_ptr<train::Scorer> load_fusion(const graph::SafetensorsFile& file,
+std::unique_ptr<train::Scorer> load_fusion(const file::SafetensorsFile& file,
                                            const model::FusionConfig& config,
                                            torch::Device device) {
   const std::filesystem::path folder = file.path().parent_path();

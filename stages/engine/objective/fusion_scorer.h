@@ -49,7 +49,7 @@ class FusionScorer : public train::Scorer {
 
 /// The scorer of `file`, whose two models stand beside it. Throws Error(kData) if one of them is
 /// missing or not the file that the fusion was made with.
-std::unique_ptr<train::Scorer> load_fusion(const graph::SafetensorsFile& file,
+std::unique_ptr<train::Scorer> load_fusion(const file::SafetensorsFile& file,
                                            const model::FusionConfig& config, torch::Device device);
 
 }  // namespace kdgat::objective

@@ -12,8 +12,8 @@ namespace kdgat::objective {
 namespace {
 
 /// Mean, std, max, min over the nodes of each graph and their channels, [G, 4].
-torch::Tensor latent_of_graphs(const torch::Tensor& z_NL, const model::BatchTensors& batch) {
-  const torch::Tensor graph_N = model::node_graphs(batch);
+torch::Tensor latent_of_graphs(const torch::Tensor& z_NL, const kernels::BatchTensors& batch) {
+  const torch::Tensor graph_N = kernels::node_graphs(batch);
   const torch::Tensor nodes_G = at::diff(batch.node_ptr_G1).to(z_NL.scalar_type());
   const auto pool = [&batch](const torch::Tensor& x_N) {
     return model::mean_pool(x_N.unsqueeze(1), batch).squeeze(1);
@@ -32,7 +32,7 @@ torch::Tensor latent_of_graphs(const torch::Tensor& z_NL, const model::BatchTens
 
 /// Errors, latent statistics and confidence of the autoencoder, [G, 8]; 7 without identifiers.
 torch::Tensor autoencoder_states(AutoencoderObjective& autoencoder,
-                                 const model::BatchTensors& batch) {
+                                 const kernels::BatchTensors& batch) {
   model::GraphAutoencoder& model = autoencoder.model();
   const model::VgaeOutput out = model->forward(batch);
   std::vector<torch::Tensor> of_nodes = {autoencoder.feature_errors(out),
@@ -46,7 +46,7 @@ torch::Tensor autoencoder_states(AutoencoderObjective& autoencoder,
 }
 
 /// Probabilities, statistics of the pooled states and confidence of the classifier, [G, 7].
-torch::Tensor classifier_states(model::GraphClassifier& model, const model::BatchTensors& batch) {
+torch::Tensor classifier_states(model::GraphClassifier& model, const kernels::BatchTensors& batch) {
   const torch::Tensor pooled = model->pooled(batch);
   const torch::Tensor p = model->classify(pooled, batch).to(torch::kFloat).softmax(1);
   const torch::Tensor entropy = -at::xlogy(p, p).sum(1);
@@ -63,7 +63,7 @@ torch::Tensor fusion_states(AutoencoderObjective& autoencoder, ClassifierObjecti
                             const graph::GraphBatch& batch) {
   const torch::NoGradGuard no_grad;
   const EvalGuard eval_autoencoder(*autoencoder.model()), eval_classifier(*classifier.model());
-  const model::BatchTensors tensors = model::to_tensors(batch, autoencoder.device());
+  const kernels::BatchTensors tensors = kernels::to_tensors(batch, autoencoder.device());
   return at::cat({autoencoder_states(autoencoder, tensors),
                   classifier_states(classifier.model(), tensors)},
                  1)

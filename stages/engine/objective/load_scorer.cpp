@@ -10,7 +10,7 @@ namespace kdgat::objective {
 namespace {
 
 template <class Config>
-Config config_of(const model::ModelHeader& header, const graph::SafetensorsFile& file) {
+Config config_of(const model::ModelHeader& header, const file::SafetensorsFile& file) {
   try {
     return header.config.get<Config>();
   } catch (const Error& error) {
@@ -22,7 +22,7 @@ Config config_of(const model::ModelHeader& header, const graph::SafetensorsFile&
 
 template <class Config, class Loaded>
 std::unique_ptr<train::Scorer> rebuild(const model::ModelHeader& header,
-                                       const graph::SafetensorsFile& file, torch::Device device) {
+                                       const file::SafetensorsFile& file, torch::Device device) {
   const auto config = config_of<Config>(header, file);
   const model::LeastSize least = config.least_size();
   model::require_room(file, least.numbers, least.tensors);
@@ -37,8 +37,8 @@ std::unique_ptr<train::Scorer> rebuild(const model::ModelHeader& header,
 
 std::unique_ptr<train::Scorer> load_scorer(const std::filesystem::path& model_file,
                                            torch::Device device) {
-  const graph::SafetensorsFile file = graph::SafetensorsFile::open(model_file);
-  if (std::vector<Diagnostic> faults = graph::verify_hashes(file); !faults.empty()) {
+  const file::SafetensorsFile file = file::SafetensorsFile::open(model_file);
+  if (std::vector<Diagnostic> faults = file::verify_hashes(file); !faults.empty()) {
     for (Diagnostic& fault : faults) fault.hint = "run the step that made it again";
     throw Error(ExitCode::kData, std::move(faults));
   }

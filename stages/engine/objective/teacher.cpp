@@ -22,20 +22,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string content_of(const graph::SafetensorsFile& file, const nlohmann::json& config) {
+std::string content_of(const file::SafetensorsFile& file, const nlohmann::json& config) {
   std::string all = config.dump();
   for (const auto& [name, view] : file.tensors()) {
-    all += name + nlohmann::json(view.shape).dump() + graph::hash_bytes(view.data, view.bytes);
+    all += name + nlohmann::json(view.shape).dump() + file::hash_bytes(view.data, view.bytes);
   }
-  return graph::hash_bytes(all.data(), all.size());
+  return file::hash_bytes(all.data(), all.size());
 }
 
 /// Graph g of a batch alone, looking into it; on the CPU.
-model::BatchTensors one_of(const model::BatchTensors& all, const graph::GraphBatch& batch,
-                           int64_t g) {
+kernels::BatchTensors one_of(const kernels::BatchTensors& all, const graph::GraphBatch& batch,
+                             int64_t g) {
   const int64_t first = batch.node_ptr[g], end = batch.node_ptr[g + 1];
   const int64_t first_edge = batch.in_ptr[first], end_edge = batch.in_ptr[end];
-  model::BatchTensors out = all;
+  kernels::BatchTensors out = all;
   out.x_NF = all.x_NF.slice(0, first, end);
   out.id_N = all.id_N.slice(0, first, end);
   out.node_ptr_G1 = all.node_ptr_G1.slice(0, g, g + 2) - first;
@@ -83,7 +83,7 @@ fs::path find_teacher(const fs::path& path, const std::string& model) {
   for (const fs::path& folder : folders) {
     const fs::path file = folder / kModelFile;
     if (!fs::exists(file, ignored)) continue;
-    const std::string name = model::load_header(graph::SafetensorsFile::open(file)).name;
+    const std::string name = model::load_header(file::SafetensorsFile::open(file)).name;
     all.emplace_back(file, name);
     if (name == model) fitting.emplace_back(file, name);
   }
@@ -102,7 +102,7 @@ fs::path find_teacher(const fs::path& path, const std::string& model) {
 
 ModelTeacher::ModelTeacher(const fs::path& file, const std::string& model,
                            const nlohmann::json& data) {
-  const graph::SafetensorsFile opened = graph::SafetensorsFile::open(file);
+  const file::SafetensorsFile opened = file::SafetensorsFile::open(file);
   const model::ModelHeader header = model::load_header(opened);
   const auto refuse = [&](const std::string& reason, const std::string& hint) {
     throw Error(ExitCode::kData, "teacher " + file.string() + ": " + reason, hint);
@@ -118,14 +118,14 @@ ModelTeacher::ModelTeacher(const fs::path& file, const std::string& model,
   if (auto* classifier = dynamic_cast<ClassifierObjective*>(scorer_.get())) {
     model::GraphClassifier net = classifier->model();
     module_ = net.ptr();
-    forward_ = [net](const model::BatchTensors& batch) mutable -> std::vector<torch::Tensor> {
+    forward_ = [net](const kernels::BatchTensors& batch) mutable -> std::vector<torch::Tensor> {
       return {net->forward(batch)};
     };
     tensors_ = {{"logits", false, net->config().classes}};
   } else if (auto* autoencoder = dynamic_cast<AutoencoderObjective*>(scorer_.get())) {
     model::GraphAutoencoder net = autoencoder->model();
     module_ = net.ptr();
-    forward_ = [net](const model::BatchTensors& batch) mutable -> std::vector<torch::Tensor> {
+    forward_ = [net](const kernels::BatchTensors& batch) mutable -> std::vector<torch::Tensor> {
       const model::VgaeOutput out = net->forward(batch);
       return {out.mean_NL, out.features_NX};
     };
@@ -187,14 +187,14 @@ void ModelTeacher::prepare() {
 
 std::vector<torch::Tensor> ModelTeacher::outputs(const graph::GraphBatch& batch) {
   const torch::NoGradGuard no_grad;
-  const model::FullPrecision exact;  // as it was when its outputs were cached
+  const kernels::FullPrecision exact;  // as it was when its outputs were cached
   prepare();
   const std::vector<torch::Tensor> own = weights();
   if (!host_.empty()) {
     wait_();
     for (std::size_t i = 0; i < own.size(); ++i) own[i].set_data(copies_[i]);
   }
-  const model::BatchTensors tensors = model::to_tensors(batch, device_);
+  const kernels::BatchTensors tensors = kernels::to_tensors(batch, device_);
   std::vector<torch::Tensor> out;
   if (device_.is_cpu()) {
     // One graph after another: how a matrix product rounds depends on how many rows it has.

@@ -74,7 +74,7 @@ class ModelTeacher : public Teacher {
 
   std::unique_ptr<train::Scorer> scorer_;
   std::shared_ptr<torch::nn::Module> module_;
-  std::function<std::vector<torch::Tensor>(const model::BatchTensors&)> forward_;
+  std::function<std::vector<torch::Tensor>(const kernels::BatchTensors&)> forward_;
   std::vector<TeacherTensor> tensors_;
   std::string content_hash_;
   nlohmann::json config_;

@@ -83,7 +83,7 @@ struct Rows {
 
 class CachedTeacher : public Teacher {
  public:
-  CachedTeacher(graph::SafetensorsFile file, std::vector<TeacherTensor> tensors, Rows rows,
+  CachedTeacher(file::SafetensorsFile file, std::vector<TeacherTensor> tensors, Rows rows,
                 torch::Device device)
       : file_(std::move(file)),
         tensors_(std::move(tensors)),
@@ -119,7 +119,7 @@ class CachedTeacher : public Teacher {
                 "use teacher=resident");
   }
 
-  graph::SafetensorsFile file_;
+  file::SafetensorsFile file_;
   std::vector<TeacherTensor> tensors_;
   Rows rows_;
   torch::Device device_;
@@ -129,19 +129,19 @@ class CachedTeacher : public Teacher {
 std::string key_of(const ModelTeacher& teacher, const graph::GraphStore& store, const Rows& rows) {
   std::string key = "version " + std::to_string(kFormatVersion) + ", F32, teacher " +
                     teacher.content_hash() + ", graphs " + store.content_hash() + " " +
-                    graph::hash_bytes(rows.graphs.data(), rows.graphs.size() * sizeof(int64_t));
+                    file::hash_bytes(rows.graphs.data(), rows.graphs.size() * sizeof(int64_t));
   for (const TeacherTensor& t : teacher.tensors()) key += ", " + t.name;
   return key;
 }
 
 /// The file if it is whole and of this key.
-std::optional<graph::SafetensorsFile> open_cache(const fs::path& path, const std::string& key) {
+std::optional<file::SafetensorsFile> open_cache(const fs::path& path, const std::string& key) {
   if (!fs::exists(path)) return std::nullopt;
   try {
-    graph::SafetensorsFile file = graph::SafetensorsFile::open(path);
+    file::SafetensorsFile file = file::SafetensorsFile::open(path);
     const auto found = file.metadata().find("key");
     const bool same = found != file.metadata().end() && found->second == key;
-    if (same && graph::verify_hashes(file).empty()) return file;
+    if (same && file::verify_hashes(file).empty()) return file;
   } catch (const Error&) {
     // Computed again: a cache is never worth failing for.
   }
@@ -155,11 +155,11 @@ void write_cache(const fs::path& path, const std::string& key, ModelTeacher& tea
   for (const TeacherTensor& t : tensors) elements += rows.count(t) * t.width;
   Scratch scratch(path.parent_path(), elements * static_cast<int64_t>(sizeof(float)));
   std::vector<float*> to;
-  graph::SafetensorsWriter writer;
+  file::SafetensorsWriter writer;
   float* start = scratch.data();
   for (const TeacherTensor& t : tensors) {
     to.push_back(start);
-    writer.add(t.name, graph::DType::kF32, {rows.count(t), t.width}, start);
+    writer.add(t.name, file::DType::kF32, {rows.count(t), t.width}, start);
     start += rows.count(t) * t.width;
   }
   const auto total = static_cast<int64_t>(rows.graphs.size());
@@ -197,10 +197,10 @@ std::unique_ptr<Teacher> cache_teacher(ModelTeacher& teacher, const graph::Graph
   Rows rows(store, graphs);
   const fs::path path = teacher_cache_file(use.folder);
   const std::string key = key_of(teacher, store, rows);
-  std::optional<graph::SafetensorsFile> file = open_cache(path, key);
+  std::optional<file::SafetensorsFile> file = open_cache(path, key);
   if (!file) {
     write_cache(path, key, teacher, store, rows, use);
-    file = graph::SafetensorsFile::open(path);
+    file = file::SafetensorsFile::open(path);
   }
   return std::make_unique<CachedTeacher>(*std::move(file), teacher.tensors(), std::move(rows),
                                          use.device);

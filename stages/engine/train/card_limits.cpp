@@ -30,7 +30,7 @@ void set_card_limit(c10::Device device, const MemoryRequest& asked) {
   if (asked.limit <= 0 || asked.own) return;
   const int64_t tensors = std::max(kLeast, asked.limit - kMostContext);
   const double share =
-      static_cast<double>(tensors) / static_cast<double>(model::card_memory(device));
+      static_cast<double>(tensors) / static_cast<double>(kernels::card_memory(device));
   if (share >= 1) return;
   for (const char* name : {"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"}) {
     const char* set = std::getenv(name);

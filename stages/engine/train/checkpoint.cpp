@@ -13,22 +13,22 @@
 namespace kdgat::train {
 namespace {
 
-graph::DType dtype_of(const at::Tensor& tensor) {
+file::DType dtype_of(const at::Tensor& tensor) {
   switch (tensor.scalar_type()) {
     case at::kFloat:
-      return graph::DType::kF32;
+      return file::DType::kF32;
     case at::kDouble:
-      return graph::DType::kF64;
+      return file::DType::kF64;
     case at::kLong:
-      return graph::DType::kI64;
+      return file::DType::kI64;
     case at::kInt:
-      return graph::DType::kI32;
+      return file::DType::kI32;
     case at::kHalf:
-      return graph::DType::kF16;
+      return file::DType::kF16;
     case at::kBFloat16:
-      return graph::DType::kBF16;
+      return file::DType::kBF16;
     case at::kBool:
-      return graph::DType::kBool;
+      return file::DType::kBool;
     default:
       throw Error(ExitCode::kStageFailed, "a checkpoint cannot hold this type of tensor");
   }
@@ -45,7 +45,7 @@ NamedTensors on_host(const NamedTensors& tensors, bool copy) {
 }
 
 void write(AtomicFile& file, const NamedTensors& tensors, const std::string& state) {
-  graph::SafetensorsWriter writer;
+  file::SafetensorsWriter writer;
   for (const auto& [name, tensor] : tensors) {
     writer.add(name, dtype_of(tensor), tensor.sizes().vec(), tensor.const_data_ptr());
   }
@@ -112,12 +112,12 @@ void clear_checkpoint(const Request& request) {
 std::optional<nlohmann::json> read_checkpoint_state(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) return std::nullopt;
   try {
-    const graph::SafetensorsFile file = graph::SafetensorsFile::open(path);
-    if (const auto faults = graph::verify_hashes(file); !faults.empty()) {
+    const file::SafetensorsFile file = file::SafetensorsFile::open(path);
+    if (const auto faults = file::verify_hashes(file); !faults.empty()) {
       throw Error(ExitCode::kData, faults);
     }
     if (!file.metadata().contains("state")) refuse(path, "holds no training state");
-    return graph::metadata_json(file, "state");
+    return file::metadata_json(file, "state");
   } catch (const Error& e) {
     std::vector<Diagnostic> faults = e.diagnostics();
     for (Diagnostic& fault : faults)
@@ -127,10 +127,10 @@ std::optional<nlohmann::json> read_checkpoint_state(const std::filesystem::path&
 }
 
 void load_checkpoint(const std::filesystem::path& path, const NamedTensors& tensors) {
-  const graph::SafetensorsFile file = graph::SafetensorsFile::open(path);
+  const file::SafetensorsFile file = file::SafetensorsFile::open(path);
   for (const auto& [name, tensor] : tensors) {
     if (!file.has(name)) refuse(path, "tensor " + name + " is missing");
-    const graph::TensorView& view = file.tensor(name);
+    const file::TensorView& view = file.tensor(name);
     if (view.dtype != dtype_of(tensor) || view.shape != tensor.sizes().vec()) {
       refuse(path, "tensor " + name + " has another shape or type");
     }
@@ -139,7 +139,7 @@ void load_checkpoint(const std::filesystem::path& path, const NamedTensors& tens
     refuse(path, "holds tensors this model does not have");
   const at::NoGradGuard no_grad;
   for (const auto& [name, tensor] : tensors) {
-    const graph::TensorView& view = file.tensor(name);
+    const file::TensorView& view = file.tensor(name);
     // from_blob wants a pointer it could write through; it is only read.
     void* data = const_cast<std::byte*>(view.data);
     tensor.copy_(at::from_blob(data, view.shape, tensor.options().device(at::kCPU)));

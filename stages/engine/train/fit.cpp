@@ -135,12 +135,12 @@ int64_t largest_peak(const memory::Footprint& footprint, const graph::GraphSet& 
 std::string identity_of(const nlohmann::json& of_task, const graph::GraphSet& store,
                         const Parts& parts, const Request& request) {
   const auto hash = [](const std::vector<int64_t>& ids) {
-    return graph::hash_bytes(ids.data(), ids.size() * sizeof(int64_t));
+    return file::hash_bytes(ids.data(), ids.size() * sizeof(int64_t));
   };
   const std::string what = of_task.dump() + request.device + store.content_hash() +
                            hash(parts.train) + hash(parts.val_loss) +
                            (parts.sampler != nullptr ? parts.sampler->identity() : "");
-  return graph::hash_bytes(what.data(), what.size());
+  return file::hash_bytes(what.data(), what.size());
 }
 
 }  // namespace

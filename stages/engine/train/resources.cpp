@@ -135,18 +135,18 @@ void limit_memory(c10::Device device, const Request& request) {
 }
 
 void log_kernels(c10::Device device, const Host& host) {
-  const std::string by = model::kernels_in_words(device);
+  const std::string by = kernels::kernels_in_words(device);
   if (by.empty()) return;
-  if (model::has_cuda_kernels(device)) {
+  if (kernels::has_cuda_kernels(device)) {
     host.log("info", by);
   } else {
     host.remark(by);
   }
 }
 
-model::KernelSet planned_kernels(const Request& request) {
-  return request.memory.names_card() ? model::kernel_set_of_cards()
-                                     : model::kernel_set(c10::Device(request.device));
+kernels::KernelSet planned_kernels(const Request& request) {
+  return request.memory.names_card() ? kernels::kernel_set_of_cards()
+                                     : kernels::kernel_set(c10::Device(request.device));
 }
 
 int64_t context_of(c10::Device device) {

@@ -36,7 +36,7 @@ void log_kernels(c10::Device device, const Host& host);
 
 /// By which kernels the device computes that memory is planned for: that of `request`, or the card
 /// that it names.
-model::KernelSet planned_kernels(const Request& request);
+kernels::KernelSet planned_kernels(const Request& request);
 
 /// Plans the memory of training on the graphs `ids`, on the device of `request` or on the one it
 /// names, from what was counted. With memory_estimation = measured a few packs are run. Throws

@@ -68,7 +68,7 @@ BinnedTable::BinnedTable(const Table& table, int64_t most_bins, int threads)
       cuts_(static_cast<std::size_t>(table.columns)),
       codes_(static_cast<std::size_t>(table.columns * table.rows())) {
   const auto width = static_cast<std::size_t>(table.columns);
-  graph::for_chunks(0, table.columns, 1, threads, [&](int, int64_t begin, int64_t) {
+  arrays::for_chunks(0, table.columns, 1, threads, [&](int, int64_t begin, int64_t) {
     const auto column = static_cast<std::size_t>(begin);
     std::vector<float> values(static_cast<std::size_t>(rows_));
     for (std::size_t r = 0; r < values.size(); ++r) values[r] = table.values[r * width + column];

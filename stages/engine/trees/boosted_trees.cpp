@@ -51,7 +51,7 @@ void check_options(const BoostedTreesOptions& o, int64_t columns) {
 
 /// A fraction of the items, at least one, each set of that size as likely as any; in their order.
 std::vector<int32_t> draw(const std::vector<int32_t>& items, double fraction,
-                          graph::Random& random) {
+                          arrays::Random& random) {
   if (fraction >= 1) return items;
   auto wanted = static_cast<std::size_t>(
       std::max<double>(1, std::round(fraction * static_cast<double>(items.size()))));
@@ -158,13 +158,13 @@ BoostedTrees BoostedTrees::fit(const Table& table, const BoostedTreesOptions& op
   const double per_unit = std::exp2(std::floor(std::log2(0x1p62 / weights)));
   const SplitRules rules{1 / per_unit, options.l2, options.min_hessian, options.min_gain,
                          options.min_rows};
-  const int threads = graph::thread_count(options.threads);
+  const int threads = arrays::thread_count(options.threads);
   const BinnedTable binned(table, options.bins, threads);
   TreeGrower grower(binned, rules, options.monotone, options.max_leaves, options.learning_rate,
                     threads);
   EarlyStop stop(validation, base, options.patience);
   const bool draws = options.row_fraction < 1 || options.column_fraction < 1;
-  graph::Random random(static_cast<uint64_t>(options.seed));
+  arrays::Random random(static_cast<uint64_t>(options.seed));
 
   std::vector<double> scores(static_cast<std::size_t>(table.rows()), base);
   std::vector<char> is_drawn(scores.size());

@@ -25,7 +25,7 @@ struct Range {
 /// Grows one tree on a sample of rows.
 class IsolationTree {
  public:
-  IsolationTree(const Table& table, int64_t sample, graph::Random& random)
+  IsolationTree(const Table& table, int64_t sample, arrays::Random& random)
       : table_(table), random_(random) {
     while ((int64_t{1} << most_cuts_) < sample) ++most_cuts_;
   }
@@ -85,7 +85,7 @@ class IsolationTree {
   }
 
   const Table& table_;
-  graph::Random& random_;
+  arrays::Random& random_;
   int64_t most_cuts_ = 0;
   std::vector<TreeNode> nodes_;
   std::vector<double> cover_;
@@ -133,7 +133,7 @@ IsolationForest IsolationForest::fit(const Table& table, const IsolationForestOp
     throw Error(ExitCode::kData, "rows of an isolation forest: one row is apart from nothing");
   }
   const int64_t sample = std::min(options.sample, table.rows());
-  graph::Random random(static_cast<uint64_t>(options.seed));
+  arrays::Random random(static_cast<uint64_t>(options.seed));
   std::vector<int32_t> rows(static_cast<std::size_t>(table.rows()));
   std::iota(rows.begin(), rows.end(), 0);
   IsolationTree tree(table, sample, random);

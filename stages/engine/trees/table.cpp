@@ -61,7 +61,7 @@ std::vector<double> scores_of_rows(const Table& table, int64_t threads,
   const auto run = [&](int, int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) out[static_cast<std::size_t>(r)] = score(table.row(r));
   };
-  graph::for_chunks(0, table.rows(), kRowsAtOnce, graph::thread_count(threads), run);
+  arrays::for_chunks(0, table.rows(), kRowsAtOnce, arrays::thread_count(threads), run);
   return out;
 }
 

@@ -70,9 +70,9 @@ void TreeGrower::search(Leaf& counted, Leaf* rest, std::span<const int32_t> colu
     for (std::size_t b = first_bin_[c]; b < first_bin_[c + 1]; ++b) whole[b] = whole[b] - mine[b];
     find(whole, *rest, of_rest[at]);
   };
-  graph::for_chunks(0, static_cast<int64_t>(columns.size()), 1,
-                    threads_for(counted.size(), columns.size()),
-                    [&](int, int64_t at, int64_t) { search_column(static_cast<std::size_t>(at)); });
+  arrays::for_chunks(
+      0, static_cast<int64_t>(columns.size()), 1, threads_for(counted.size(), columns.size()),
+      [&](int, int64_t at, int64_t) { search_column(static_cast<std::size_t>(at)); });
   for (const Split& split : of_counted) {
     if (split.gain > counted.split.gain) counted.split = split;
   }

@@ -12,8 +12,8 @@
 #include "support/programs/cli.h"
 #include "support/programs/held_pipe.h"
 
+using kdgat::file::SafetensorsFile;
 using kdgat::graph::GraphStore;
-using kdgat::graph::SafetensorsFile;
 
 namespace {
 

@@ -10,11 +10,11 @@
 namespace kdgat::test {
 
 /// Some seconds of a vehicle on one of its days; `attack` as in add_attack(), empty = benign.
-inline std::vector<graph::CanFrame> drive(double seconds, int64_t day,
-                                          const std::string& attack = "", int64_t vehicle = 0) {
-  graph::CanSynthOptions options;
+inline std::vector<data::CanFrame> drive(double seconds, int64_t day,
+                                         const std::string& attack = "", int64_t vehicle = 0) {
+  data::CanSynthOptions options;
   options.seconds = seconds;
-  return graph::synthesize(options, vehicle, attack, day);
+  return data::synthesize(options, vehicle, attack, day);
 }
 
 }  // namespace kdgat::test

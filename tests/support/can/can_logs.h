@@ -19,14 +19,14 @@
 namespace kdgat::test {
 
 /// Names of logs ("test_01/dos.csv") and their frames.
-using NamedLogs = std::vector<std::pair<std::string, std::vector<graph::CanFrame>>>;
+using NamedLogs = std::vector<std::pair<std::string, std::vector<data::CanFrame>>>;
 
 /// Writes and imports them in its own folder; a stride of 0 is that of the window.
 class LogStore {
  public:
   explicit LogStore(const NamedLogs& logs, int64_t window = 100, int64_t stride = 0) {
     for (const auto& [name, frames] : logs) {
-      write_text(folder_ / "logs" / name, graph::format_log(frames, "can-train-and-test"));
+      write_text(folder_ / "logs" / name, data::format_log(frames, "can-train-and-test"));
     }
     import(folder_ / "logs", window, stride == 0 ? window : stride);
   }
@@ -36,9 +36,9 @@ class LogStore {
   std::filesystem::path data() const { return folder_ / "data"; }
   const ScratchFolder& folder() const { return folder_; }
   const graph::GraphStore& store() const { return *store_; }
-  std::vector<detector::Log> logs() const { return detector::logs_of(*store_); }
-  std::vector<detector::Log> training() const { return where(true); }
-  std::vector<detector::Log> tests() const { return where(false); }
+  std::vector<decision::Log> logs() const { return decision::logs_of(*store_); }
+  std::vector<decision::Log> training() const { return where(true); }
+  std::vector<decision::Log> tests() const { return where(false); }
 
  private:
   void import(const std::filesystem::path& source, int64_t window, int64_t stride) {
@@ -47,11 +47,11 @@ class LogStore {
     options.window = window;
     options.stride = stride;
     graph::import_logs(source, data(), options);
-    store_.emplace(graph::GraphStore::open(data() / graph::kStoreName));
+    store_.emplace(graph::GraphStore::open(data() / data::kStoreName));
   }
-  std::vector<detector::Log> where(bool trains) const {
-    std::vector<detector::Log> out;
-    for (detector::Log& log : logs()) {
+  std::vector<decision::Log> where(bool trains) const {
+    std::vector<decision::Log> out;
+    for (decision::Log& log : logs()) {
       if (log.trains() == trains) out.push_back(std::move(log));
     }
     return out;
@@ -62,8 +62,8 @@ class LogStore {
 };
 
 /// A frame of one byte.
-inline graph::CanFrame frame_at(double time, uint32_t id, uint8_t byte = 0, bool attack = false) {
-  graph::CanFrame out;
+inline data::CanFrame frame_at(double time, uint32_t id, uint8_t byte = 0, bool attack = false) {
+  data::CanFrame out;
   out.time = time;
   out.id = id;
   out.length = 1;

@@ -16,27 +16,27 @@
 
 namespace kdgat::test {
 
-using Frames = std::vector<graph::CanFrame>;
+using Frames = std::vector<data::CanFrame>;
 
-inline std::vector<graph::RelativeWindow> windows_of(const graph::VehicleProfile& profile,
-                                                     const Frames& log, int64_t size = 100) {
-  graph::RelativeWindows windows(profile, size);
-  std::vector<graph::RelativeWindow> out;
-  for (const graph::CanFrame& frame : log) {
+inline std::vector<data::RelativeWindow> windows_of(const data::VehicleProfile& profile,
+                                                    const Frames& log, int64_t size = 100) {
+  data::RelativeWindows windows(profile, size);
+  std::vector<data::RelativeWindow> out;
+  for (const data::CanFrame& frame : log) {
     if (windows.add(frame)) out.push_back(windows.window());
   }
   while (windows.finish()) out.push_back(windows.window());
   return out;
 }
 
-inline float at(const graph::RelativeWindow& window, graph::Relative column) {
+inline float at(const data::RelativeWindow& window, data::Relative column) {
   return window.x[static_cast<std::size_t>(column)];
 }
 
 /// Both, by time.
 inline Frames merged(Frames a, const Frames& b) {
   a.insert(a.end(), b.begin(), b.end());
-  std::stable_sort(a.begin(), a.end(), [](const graph::CanFrame& x, const graph::CanFrame& y) {
+  std::stable_sort(a.begin(), a.end(), [](const data::CanFrame& x, const data::CanFrame& y) {
     return x.time < y.time;
   });
   return a;
@@ -45,7 +45,7 @@ inline Frames merged(Frames a, const Frames& b) {
 /// On another bus, begun when `beside` begins.
 inline Frames on_channel(Frames log, uint8_t channel, const Frames& beside) {
   const double shift = beside.front().time - log.front().time;
-  for (graph::CanFrame& frame : log) {
+  for (data::CanFrame& frame : log) {
     frame.channel = channel;
     frame.time += shift + 1e-5;
   }
@@ -56,11 +56,11 @@ inline Frames on_channel(Frames log, uint8_t channel, const Frames& beside) {
 /// of five units, or all, the answer some milliseconds later, then a pause of any length.
 /// `most_pause`: seconds.
 inline Frames tester(const Frames& log, double begin, double end, double most_pause = 0.2) {
-  graph::Random random(31);
+  arrays::Random random(31);
   Frames out;
   const double start = log.front().time;
   for (double time = start + begin; time < start + end;) {
-    graph::CanFrame frame;
+    data::CanFrame frame;
     const auto unit = static_cast<uint32_t>(random.below(6));
     frame.id = unit == 5 ? 0x7DF : 0x7E0 + unit;
     frame.length = 8;
@@ -84,7 +84,7 @@ inline Frames tester(const Frames& log, double begin, double end, double most_pa
 inline Frames flood(const Frames& log, uint32_t id, double begin, double end, double rate) {
   Frames out;
   for (double time = begin; time < end; time += 1 / rate) {
-    graph::CanFrame frame;
+    data::CanFrame frame;
     frame.id = id;
     frame.extended = id > 0x7FF;
     frame.length = 8;
@@ -98,7 +98,7 @@ inline Frames flood(const Frames& log, uint32_t id, double begin, double end, do
 /// Everything from second `from` on comes so much later.
 inline Frames delayed(Frames log, double from, double seconds) {
   const double start = log.front().time;
-  for (graph::CanFrame& frame : log) {
+  for (data::CanFrame& frame : log) {
     if (frame.time - start >= from) frame.time += seconds;
   }
   return log;
@@ -110,7 +110,7 @@ inline Frames silenced(const Frames& log, double begin, double end,
   const double start = log.front().time;
   Frames out;
   bool missed = false;
-  for (const graph::CanFrame& frame : log) {
+  for (const data::CanFrame& frame : log) {
     const double time = frame.time - start;
     if (time >= begin && time < end && stops(frame.id)) {
       missed = true;
@@ -125,7 +125,7 @@ inline Frames silenced(const Frames& log, double begin, double end,
 }
 
 inline Frames unlabelled(Frames log) {
-  for (graph::CanFrame& frame : log) frame.label = 0;
+  for (data::CanFrame& frame : log) frame.label = 0;
   return log;
 }
 
@@ -135,7 +135,7 @@ inline std::map<uint32_t, uint32_t> j1939_ids(const Frames& log) {
   constexpr uint32_t kPgns[] = {0xF004, 0xF003, 0xFEF1, 0xFECA, 0xFEEE};
   constexpr uint32_t kUnits[] = {0x00, 0x03, 0x0B, 0x31};
   std::set<uint32_t> ids;
-  for (const graph::CanFrame& frame : log) ids.insert(frame.id);
+  for (const data::CanFrame& frame : log) ids.insert(frame.id);
   std::map<uint32_t, uint32_t> out;
   uint32_t number = 0;
   for (const uint32_t id : ids) {
@@ -147,7 +147,7 @@ inline std::map<uint32_t, uint32_t> j1939_ids(const Frames& log) {
 }
 
 inline Frames with_ids(Frames log, const std::map<uint32_t, uint32_t>& ids) {
-  for (graph::CanFrame& frame : log) {
+  for (data::CanFrame& frame : log) {
     const auto known = ids.find(frame.id);
     if (known != ids.end()) frame.id = known->second;
     frame.extended = frame.id > 0x7FF;
@@ -156,8 +156,8 @@ inline Frames with_ids(Frames log, const std::map<uint32_t, uint32_t>& ids) {
 }
 
 /// A claim of an address at second `at`.
-inline graph::CanFrame claim(const Frames& log, double at, uint8_t address, uint8_t name) {
-  graph::CanFrame out;
+inline data::CanFrame claim(const Frames& log, double at, uint8_t address, uint8_t name) {
+  data::CanFrame out;
   out.time = log.front().time + at;
   out.id = 0x18EEFF00U | address;
   out.extended = true;

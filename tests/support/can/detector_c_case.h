@@ -27,7 +27,7 @@
 
 namespace kdgat::test {
 
-using Frames = std::vector<graph::CanFrame>;
+using Frames = std::vector<data::CanFrame>;
 
 /// Reads what frames_file() writes, prints what said_by() says. -DTIMES=n: the seconds of n passes
 /// alone.
@@ -116,7 +116,7 @@ int main(int argc, char** argv) {
 
 inline void write_frames(const std::filesystem::path& file, const Frames& frames) {
   std::string out;
-  for (const graph::CanFrame& frame : frames) {
+  for (const data::CanFrame& frame : frames) {
     char bytes[80] = {};
     std::memcpy(bytes, &frame.time, 8);
     std::memcpy(bytes + 8, &frame.id, 4);
@@ -137,18 +137,18 @@ inline std::string bits_text(double value) {
 }
 
 /// What `kdgat score` says of the frames as those of a vehicle of the model.
-inline std::string said_by(const detector::DetectorModel& model, const std::string& vehicle,
+inline std::string said_by(const decision::DetectorModel& model, const std::string& vehicle,
                            const Frames& frames, double threshold = 0) {
   std::string out;
-  detector::AlarmStream stream(threshold);  // what an alarm's peak window is no event says
-  score::ScoreOptions options;
+  decision::AlarmStream stream(threshold);  // what an alarm's peak window is no event says
+  decision::ScoreOptions options;
   options.vehicle = vehicle;
   options.reasons = false;
   if (threshold != 0) options.threshold = {threshold};
   const auto seconds = [](const nlohmann::json& time) {
     return time.is_number() ? time.get<double>() : std::numeric_limits<double>::quiet_NaN();
   };
-  score::JudgeSink sink{
+  decision::JudgeSink sink{
       [&](const WindowEvent& window) {
         stream.add(window.window, window.score);
         out += "window" + bits_text(static_cast<double>(window.score)) +
@@ -163,12 +163,12 @@ inline std::string said_by(const detector::DetectorModel& model, const std::stri
                bits_text(seconds(alarm.end)) + "\n";
       },
       [](const std::string&, const std::string&) {}, [] { return ExitCode::kOk; }};
-  const graph::DbcNames names;
-  score::LogScorer watch(model, options, "a.log", "", sink, nullptr, names);
+  const data::DbcNames names;
+  decision::LogScorer watch(model, options, "a.log", "", sink, nullptr, names);
   double last = -std::numeric_limits<double>::infinity();
-  for (const graph::CanFrame& frame : frames) {
+  for (const data::CanFrame& frame : frames) {
     // As a CanLog has it.
-    const bool restarts = last - frame.time >= graph::kClockRestart;
+    const bool restarts = last - frame.time >= data::kClockRestart;
     if (!std::isnan(frame.time)) last = frame.time;
     watch.add(frame, restarts);
   }
@@ -199,14 +199,14 @@ inline constexpr const char* kStrictC99 = " -std=c99 -Wall -Wextra -Werror -peda
 /// An exported model as a program.
 class DetectorProgram {
  public:
-  DetectorProgram(const detector::DetectorModel& model, const std::string& vehicle,
+  DetectorProgram(const decision::DetectorModel& model, const std::string& vehicle,
                   exporting::DetectorCOptions options = {}) {
     options.name = "model";
     for (const auto& [name, text] : exporting::detector_c(model, vehicle, options).files) {
       write_text(folder_ / name, text);
     }
     write_text(folder_ / "driver.c", kDetectorDriver);
-    bus_ = score::vehicle_named(model, vehicle).profile.ids.front().channel;
+    bus_ = decision::vehicle_named(model, vehicle).profile.ids.front().channel;
   }
 
   const ScratchFolder& folder() const { return folder_; }

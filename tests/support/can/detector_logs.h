@@ -21,8 +21,8 @@ class DetectorLogs {
  public:
   explicit DetectorLogs(std::string form = "can-train-and-test") : form_(std::move(form)) {}
 
-  void write(const std::string& name, const std::vector<graph::CanFrame>& frames) const {
-    write_text_of(name, graph::format_log(frames, form_));
+  void write(const std::string& name, const std::vector<data::CanFrame>& frames) const {
+    write_text_of(name, data::format_log(frames, form_));
   }
   void write_text_of(const std::string& name, const std::string& text) const {
     write_text(folder_ / "logs" / name, text);
@@ -35,7 +35,7 @@ class DetectorLogs {
     graph::import_logs(folder_ / "logs", folder_ / "data", options);
   }
 
-  std::filesystem::path store() const { return folder_ / "data" / graph::kStoreName; }
+  std::filesystem::path store() const { return folder_ / "data" / data::kStoreName; }
   const ScratchFolder& folder() const { return folder_; }
   Request request(const std::string& run, int64_t seed = 42) const {
     return request_on(folder_ / "data", folder_ / run, "detector", seed);

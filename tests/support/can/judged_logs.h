@@ -14,9 +14,9 @@ namespace kdgat::test {
 inline constexpr double kSecondsOfWindow = 360;  // ten benign windows are an hour
 
 /// Windows one after another; an attack frame comes 10 s into its window.
-inline detector::JudgedLog judged_log(const std::string& name, const std::vector<int64_t>& labels,
-                                      const std::vector<float>& scores, double threshold = 0.5) {
-  detector::JudgedLog out;
+inline compare::JudgedLog judged_log(const std::string& name, const std::vector<int64_t>& labels,
+                                     const std::vector<float>& scores, double threshold = 0.5) {
+  compare::JudgedLog out;
   out.name = out.part = name;
   out.part.erase(std::min(out.part.find('/'), out.part.size()));
   out.labels = labels;

@@ -13,7 +13,7 @@
 
 namespace kdgat::test {
 
-using graph::CanFrame;
+using data::CanFrame;
 
 template <typename T>
 void put(std::string& out, std::type_identity_t<T> value, bool is_big = false) {

@@ -30,7 +30,7 @@ inline std::vector<int64_t> made_ids(int64_t count) {
 /// Collects tensors as a model has them and writes the file.
 class MadeNetwork {
  public:
-  MadeNetwork(std::vector<int64_t> ids, graph::WindowShape shape, uint64_t seed)
+  MadeNetwork(std::vector<int64_t> ids, data::WindowShape shape, uint64_t seed)
       : ids_(std::move(ids)), shape_(shape), random_(seed) {}
 
   void write(model::GatConfig config, const std::filesystem::path& path) {
@@ -162,8 +162,8 @@ class MadeNetwork {
   }
   template <class Config>
   void save(const std::string& name, const Config& config, const std::filesystem::path& path) {
-    const nlohmann::json data = {{"node_features", graph::node_feature_names()},
-                                 {"edge_features", graph::edge_feature_names()},
+    const nlohmann::json data = {{"node_features", data::node_feature_names()},
+                                 {"edge_features", data::edge_feature_names()},
                                  {"vocabulary", ids_},
                                  {"import",
                                   {{"window", shape_.window},
@@ -177,9 +177,9 @@ class MadeNetwork {
   }
 
   std::vector<int64_t> ids_;
-  graph::WindowShape shape_;
-  graph::Random random_;
-  graph::SafetensorsWriter writer_;
+  data::WindowShape shape_;
+  arrays::Random random_;
+  file::SafetensorsWriter writer_;
   std::deque<std::vector<float>> values_;
   std::deque<std::vector<int64_t>> integers_;
 };

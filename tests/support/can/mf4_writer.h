@@ -25,7 +25,7 @@ class Mf4Writer {
  public:
   explicit Mf4Writer(Mf4Writing how) : how_(how) {}
 
-  std::string write(const std::vector<CanFrame>& frames) {
+  std::string write(const std::vector<data::CanFrame>& frames) {
     out_ = how_.is_finished ? "MDF     4.11    kdgat   " : "UnFinMF 4.11    kdgat   ";
     out_ += std::string(4, '\0');
     put<uint16_t>(out_, 411);
@@ -50,8 +50,8 @@ class Mf4Writer {
     std::size_t last = at;
     int place = 0;
     for (const bool remote : {false, true}) {
-      std::vector<CanFrame> part;
-      for (const CanFrame& frame : frames) {
+      std::vector<data::CanFrame> part;
+      for (const data::CanFrame& frame : frames) {
         if (!how_.is_sorted || frame.remote == remote) part.push_back(frame);
       }
       if (!how_.is_sorted && remote) break;
@@ -157,7 +157,7 @@ class Mf4Writer {
     return group;
   }
 
-  std::string record(const CanFrame& frame, uint64_t payload_offset) const {
+  std::string record(const data::CanFrame& frame, uint64_t payload_offset) const {
     std::string out;
     put<uint64_t>(out, static_cast<uint64_t>(frame.time * 1e9 + .5));
     put<uint8_t>(out, static_cast<uint8_t>(frame.channel | (frame.fd ? 4 : 0)));
@@ -174,9 +174,9 @@ class Mf4Writer {
     return out;
   }
 
-  void add_data(std::size_t data_group, const std::vector<CanFrame>& frames, bool remote) {
+  void add_data(std::size_t data_group, const std::vector<data::CanFrame>& frames, bool remote) {
     std::size_t payload_channel = 0, remote_channel = 0, count = 0;
-    for (const CanFrame& frame : frames) count += frame.remote == remote ? 1 : 0;
+    for (const data::CanFrame& frame : frames) count += frame.remote == remote ? 1 : 0;
     const std::size_t group = add_group(remote, count, payload_channel);
     link(data_group, 1, group);
     std::size_t payload_group = 0;
@@ -195,7 +195,7 @@ class Mf4Writer {
       }
     }
     std::string records, payloads;
-    for (const CanFrame& frame : frames) {
+    for (const data::CanFrame& frame : frames) {
       if (!how_.is_sorted) records += frame.remote ? '\2' : '\1';
       records += record(frame, payloads.size());
       if (frame.remote || !how_.payloads_apart) continue;
@@ -301,7 +301,7 @@ class Mf4Writer {
   std::string out_;
 };
 
-inline std::string mf4_of(const std::vector<CanFrame>& frames, const Mf4Writing& how = {}) {
+inline std::string mf4_of(const std::vector<data::CanFrame>& frames, const Mf4Writing& how = {}) {
   return Mf4Writer(how).write(frames);
 }
 

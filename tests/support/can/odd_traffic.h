@@ -26,7 +26,7 @@ class OddTraffic {
   }
 
  private:
-  graph::CanFrame next() {
+  data::CanFrame next() {
     constexpr std::array<double, 8> kSpeeds = {0.3, 1, 1, 1, 1.7, 2.1, 2.4, 8};
     if (--left_ < 0) {
       left_ = static_cast<int>(random_.below(900));
@@ -36,7 +36,7 @@ class OddTraffic {
       testers_ = random_.below(3) == 0 ? 60 : 2;
       back_ = random_.below(3) == 0 ? 0.08 + 0.06 * random_.uniform() : 0;
     }
-    graph::CanFrame out = usual();
+    data::CanFrame out = usual();
     if (random_.below(200) < testers_) out.id = tester();
     if (random_.below(50) == 0) out.id = other(out.id);
     out.id &= 0x1FFFFFFF;
@@ -47,12 +47,12 @@ class OddTraffic {
       if (random_.below(60) == 0) out.payload[b] = static_cast<uint8_t>(random_.below(256));
     }
     for (std::size_t b = out.length; b < 64; ++b) out.payload[b] = 0;
-    if (graph::is_address_claim(out.id)) claim(out);
+    if (data::is_address_claim(out.id)) claim(out);
     out.time = time_of(random_.below(4000));
     return out;
   }
 
-  graph::CanFrame usual() {
+  data::CanFrame usual() {
     while (true) {
       const std::size_t at = at_++ % usual_.size();
       const double step = at == 0 ? 0 : usual_[at].time - usual_[at - 1].time;
@@ -94,7 +94,7 @@ class OddTraffic {
   }
 
   /// Of a unit that the profile has, or of another.
-  void claim(graph::CanFrame& frame) {
+  void claim(data::CanFrame& frame) {
     if (random_.below(4) == 0) return;
     frame.payload.fill(0);
     frame.payload[0] = random_.below(2) == 0 ? 3 : 11;
@@ -118,7 +118,7 @@ class OddTraffic {
   }
 
   const Frames& usual_;
-  graph::Random random_;
+  arrays::Random random_;
   std::size_t at_ = 0;
   double time_ = 1000, speed_ = 1, jitter_ = 0, back_ = 0;
   uint64_t muted_ = 9, testers_ = 2;

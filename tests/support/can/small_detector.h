@@ -21,7 +21,7 @@ inline detector::DetectorOptions small_detector(int64_t trees) {
 }
 
 /// What it learns of the training logs.
-inline detector::DetectorModel detector_of(const LogStore& logs, int64_t trees) {
+inline decision::DetectorModel detector_of(const LogStore& logs, int64_t trees) {
   const auto nothing = [](const std::string&, double) {};
   return detector::train_detector(logs.training(), small_detector(trees), 42, 1,
                                   {nothing, [](const std::string&) {}})

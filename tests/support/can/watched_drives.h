@@ -21,8 +21,8 @@ inline const LogStore& watched_logs() {
   return one;
 }
 
-inline const detector::DetectorModel& watching_model() {
-  static const detector::DetectorModel one = detector_of(watched_logs(), 40);
+inline const decision::DetectorModel& watching_model() {
+  static const decision::DetectorModel one = detector_of(watched_logs(), 40);
   return one;
 }
 

@@ -22,7 +22,7 @@ struct CardGraphs {
   int64_t graphs() const { return static_cast<int64_t>(node_ptr.size()) - 1; }
   int64_t nodes() const { return node_ptr.back(); }
   int64_t size() const { return static_cast<int64_t>(in_source.size()); }
-  model::cuda::Edges edges() const {
+  kernels::cuda::Edges edges() const {
     return {nodes(),        size(),          in_ptr.data(), in_source.data(),
             out_ptr.data(), out_edge.data(), target.data()};
   }
@@ -40,7 +40,7 @@ struct CardGraphs {
 /// Graphs of these numbers of nodes; some nodes are alone, some have an edge from themselves, one
 /// of each graph has very many.
 inline CardGraphs card_graphs(const std::vector<int64_t>& sizes, uint64_t seed) {
-  graph::Random random(seed);
+  arrays::Random random(seed);
   CardGraphs out;
   for (const int64_t nodes : sizes) {
     const int32_t first = out.node_ptr.back();
@@ -77,8 +77,8 @@ inline const std::vector<std::vector<int64_t>> kCardSizes = {
 /// blocks, and nothing done that a card forbids.
 template <class Body>
 auto in_every_order(const Body& body) {
-  using model::cuda::ShimLauncher;
-  using model::cuda::shim::Order;
+  using kernels::cuda::ShimLauncher;
+  using kernels::cuda::shim::Order;
   ShimLauncher forward(Order::kForward);
   const auto out = body(forward);
   for (const Order order : {Order::kBackward, Order::kMixed}) {

@@ -14,7 +14,7 @@
 #include "engine/kernels/cuda/source/product.cuh"
 #include "engine/kernels/cuda/source/sums.cuh"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 namespace {
 
@@ -50,4 +50,4 @@ void ShimLauncher::launch(const char* kernel, bool is_double, const Grid& grid, 
   }
 }
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

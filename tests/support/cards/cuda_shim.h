@@ -16,7 +16,7 @@
 
 #include "engine/kernels/cuda/launch/launcher.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 namespace shim {
 
@@ -166,7 +166,7 @@ class ShimLauncher : public Launcher {
   std::map<std::string, int> launched_;
 };
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda
 
 // The words of source/card.cuh.
 #define CARD inline

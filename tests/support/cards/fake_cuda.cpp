@@ -148,12 +148,12 @@ SEEN int cuModuleGetFunction(void** function, void*, const char* name) {
   *function = const_cast<std::string*>(&*functions.insert(name).first);
   const std::string_view all(name);
   const std::string kernel(all.substr(0, all.rfind('_')));
-  return kdgat::model::cuda::shim::kernels().contains(kernel) ? 0 : 500;
+  return kdgat::kernels::cuda::shim::kernels().contains(kernel) ? 0 : 500;
 }
 SEEN int cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, unsigned threads_x,
                         unsigned threads_y, unsigned threads_z, unsigned, void* stream,
                         void** parameters, void** more) {
-  using namespace kdgat::model::cuda;
+  using namespace kdgat::kernels::cuda;
   const bool is_right = current != 0 && z == 1 && threads_x == kThreads && threads_y == 1 &&
                         threads_z == 1 && more == nullptr && stream == nullptr;
   if (!is_right || says("faults")) return 700;

@@ -28,7 +28,7 @@ constexpr int64_t kIds = 2049;  ///< identifiers of the traffic
 /// A batch like those of CAN traffic: 27 nodes a graph, or as many as said, 5 edges for each 3
 /// nodes.
 inline graph::GraphBatch traffic(int64_t graphs, int64_t edge_features = 0, int64_t each = 0) {
-  graph::Random random(7);
+  arrays::Random random(7);
   std::vector<int64_t> nodes;
   graph::GraphBatch out;
   out.graphs = graphs;
@@ -147,7 +147,7 @@ int64_t measured_peak(const Config& config, const FootprintOptions& options, int
               : traffic(graphs, reads_edges(config) ? 11 : 0, options.largest_graph);
   std::vector<at::Tensor> copies;
   if (on_device) {
-    const BatchTensors seen = to_tensors(batch, torch::kCPU);
+    const kernels::BatchTensors seen = kernels::to_tensors(batch, torch::kCPU);
     for (const at::Tensor& t : {seen.x_NF, seen.node_ptr_G1, seen.in_ptr_N1, seen.in_source_E,
                                 seen.edge_attr_ED, seen.y_G, seen.graph_id_G}) {
       if (t.defined()) copies.push_back(t.clone());

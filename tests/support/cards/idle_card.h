@@ -13,17 +13,17 @@ namespace kdgat::test {
 /// While it lives, tensors of the CPU are a card's, with its kernels or with plain operations.
 class IdleCard {
  public:
-  explicit IdleCard(model::KernelSet kernels) : card_(launcher_), by_(kernels) {}
+  explicit IdleCard(kernels::KernelSet kernels) : card_(launcher_), by_(kernels) {}
   int64_t launched() const { return launcher_.launched; }
 
  private:
-  struct Launcher : model::cuda::Launcher {
-    void launch(const char*, bool, const model::cuda::Grid&, const void*) override { ++launched; }
+  struct Launcher : kernels::cuda::Launcher {
+    void launch(const char*, bool, const kernels::cuda::Grid&, const void*) override { ++launched; }
     std::atomic<int64_t> launched = 0;  // backward starts some in its own thread
   };
   Launcher launcher_;
-  model::cuda::CpuIsCard card_;
-  model::cuda::CpuComputesBy by_;
+  kernels::cuda::CpuIsCard card_;
+  kernels::cuda::CpuComputesBy by_;
 };
 
 }  // namespace kdgat::test

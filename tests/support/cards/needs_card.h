@@ -13,8 +13,8 @@ namespace kdgat::test {
 /// Whether there is a card whose kernels compiled. Without one a test says that it is skipped, and
 /// fails where KDGAT_REQUIRE_GPU=1 wants it to run.
 inline bool has_card() {
-  if (model::has_cuda_kernels(at::kCUDA)) return true;
-  const std::string why = model::kernels_in_words(at::kCUDA);
+  if (kernels::has_cuda_kernels(at::kCUDA)) return true;
+  const std::string why = kernels::kernels_in_words(at::kCUDA);
   const char* wanted = std::getenv("KDGAT_REQUIRE_GPU");
   if (wanted != nullptr && std::string_view(wanted) == "1") {
     FAIL_CHECK("KDGAT_REQUIRE_GPU=1, and no test of a card can run: " << why);

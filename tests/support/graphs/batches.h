@@ -70,7 +70,7 @@ inline graph::GraphBatch make_batch(const std::vector<SmallGraph>& graphs, int64
 /// Random graphs; among them one of a single node, one without edges, one with many self-loops.
 inline std::vector<SmallGraph> random_small_graphs(int64_t count, uint64_t seed,
                                                    int64_t num_ids = 20) {
-  graph::Random random(seed);
+  arrays::Random random(seed);
   std::vector<SmallGraph> out;
   for (int64_t g = 0; g < count; ++g) {
     SmallGraph graph;
@@ -93,7 +93,7 @@ inline std::vector<SmallGraph> random_small_graphs(int64_t count, uint64_t seed,
 }
 
 /// A file of golden values, or nothing, said aloud, where they are not at hand.
-inline std::optional<graph::SafetensorsFile> fixture(const std::string& name) {
+inline std::optional<file::SafetensorsFile> fixture(const std::string& name) {
   const char* shared = std::getenv("KDGAT_SHARED");
   const std::filesystem::path path =
       std::filesystem::path(shared != nullptr ? shared : "../shared") / "fixtures" /
@@ -102,17 +102,17 @@ inline std::optional<graph::SafetensorsFile> fixture(const std::string& name) {
     std::cout << "skipped: no golden values " << path.string() << "\n";
     return std::nullopt;
   }
-  return graph::SafetensorsFile::open(path);
+  return file::SafetensorsFile::open(path);
 }
 
-inline torch::Tensor tensor_of(const graph::SafetensorsFile& file, const std::string& name) {
-  const graph::TensorView& view = file.tensor(name);
-  const auto type = view.dtype == graph::DType::kI64 ? torch::kLong : torch::kFloat;
+inline torch::Tensor tensor_of(const file::SafetensorsFile& file, const std::string& name) {
+  const file::TensorView& view = file.tensor(name);
+  const auto type = view.dtype == file::DType::kI64 ? torch::kLong : torch::kFloat;
   return torch::from_blob(const_cast<std::byte*>(view.data), view.shape, type).clone();
 }
 
 /// The graphs of a golden file: x, edge_index, y, node_ptr, edge_ptr.
-inline std::vector<SmallGraph> graphs_of(const graph::SafetensorsFile& file) {
+inline std::vector<SmallGraph> graphs_of(const file::SafetensorsFile& file) {
   const torch::Tensor x = tensor_of(file, "x"), edges = tensor_of(file, "edge_index");
   const torch::Tensor y = tensor_of(file, "y"), node_ptr = tensor_of(file, "node_ptr"),
                       edge_ptr = tensor_of(file, "edge_ptr");
@@ -147,13 +147,13 @@ inline void check_close(const torch::Tensor& a, const torch::Tensor& b, const st
 /// Runs body(level) at every instruction set of the machine.
 template <class Body>
 void at_every_isa(const Body& body) {
-  const std::string before(model::isa_level());
-  for (const std::string& level : model::isa_levels_available()) {
-    model::set_isa_level(level);
+  const std::string before(kernels::isa_level());
+  for (const std::string& level : kernels::isa_levels_available()) {
+    kernels::set_isa_level(level);
     INFO("instruction set " << level);
     body();
   }
-  model::set_isa_level(before);
+  kernels::set_isa_level(before);
 }
 
 }  // namespace kdgat::test

@@ -14,7 +14,7 @@ namespace kdgat::test {
 /// In [-scale, scale).
 template <class T>
 std::vector<T> random_numbers(int64_t count, double scale, uint64_t seed) {
-  graph::Random random(seed);
+  arrays::Random random(seed);
   std::vector<T> out(static_cast<std::size_t>(count));
   for (T& value : out) value = static_cast<T>(scale * (2 * random.uniform() - 1));
   return out;

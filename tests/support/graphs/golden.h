@@ -11,12 +11,12 @@
 namespace kdgat::test {
 
 /// The tensor as it stands, in double or int64.
-inline torch::Tensor exact_of(const graph::SafetensorsFile& file, const std::string& name) {
-  const graph::TensorView& view = file.tensor(name);
-  const auto type = view.dtype == graph::DType::kI64   ? torch::kLong
-                    : view.dtype == graph::DType::kI32 ? torch::kInt
-                    : view.dtype == graph::DType::kF32 ? torch::kFloat
-                                                       : torch::kDouble;
+inline torch::Tensor exact_of(const file::SafetensorsFile& file, const std::string& name) {
+  const file::TensorView& view = file.tensor(name);
+  const auto type = view.dtype == file::DType::kI64   ? torch::kLong
+                    : view.dtype == file::DType::kI32 ? torch::kInt
+                    : view.dtype == file::DType::kF32 ? torch::kFloat
+                                                      : torch::kDouble;
   return torch::from_blob(const_cast<std::byte*>(view.data), view.shape, type).clone();
 }
 

@@ -17,11 +17,11 @@ namespace kdgat::graph {
 
 /// Those of CAN logs and of the domains whose options are named.
 template <class... More>
-struct ImportOptionsWith : CanImportOptions, More... {
-  static auto table() { return std::tuple_cat(CanImportOptions::table(), More::table()...); }
+struct ImportOptionsWith : data::CanImportOptions, More... {
+  static auto table() { return std::tuple_cat(data::CanImportOptions::table(), More::table()...); }
   std::vector<Diagnostic> validate() const {
     try {
-      check_import_options(all_domains(), dump_options(*this));
+      data::check_import_options(data::all_domains(), dump_options(*this));
     } catch (const Error& error) {
       return error.diagnostics();
     }
@@ -31,13 +31,14 @@ struct ImportOptionsWith : CanImportOptions, More... {
 
 using ImportOptions = ImportOptionsWith<>;
 
-struct SynthOptions : CanSynthOptions {
+struct SynthOptions : data::CanSynthOptions {
   std::string kind = "can";
-  int64_t graphs = SynthSize().graphs, nodes = SynthSize().nodes, classes = SynthSize().classes;
+  int64_t graphs = data::SynthSize().graphs, nodes = data::SynthSize().nodes,
+          classes = data::SynthSize().classes;
   int64_t items = 0;
 
-  SynthSize size() const {
-    SynthSize out;
+  data::SynthSize size() const {
+    data::SynthSize out;
     out.seed = seed;
     out.graphs = graphs;
     out.nodes = nodes;
@@ -45,13 +46,13 @@ struct SynthOptions : CanSynthOptions {
     return out;
   }
   nlohmann::json values() const {
-    nlohmann::json out = dump_options<CanSynthOptions>(*this);
+    nlohmann::json out = dump_options<data::CanSynthOptions>(*this);
     out.update({{"kind", kind},
                 {"graphs", graphs},
                 {"nodes", nodes},
                 {"classes", classes},
                 {"items", items}});
-    const nlohmann::json known = synth_schema(all_domains()).at("properties");
+    const nlohmann::json known = data::synth_schema(data::all_domains()).at("properties");
     for (auto value = out.begin(); value != out.end();) {  // a build may leave out a domain
       value = known.contains(value.key()) ? std::next(value) : out.erase(value);
     }
@@ -60,26 +61,28 @@ struct SynthOptions : CanSynthOptions {
 };
 
 template <class... More>
-ImportReport import_logs(const std::filesystem::path& source, const std::filesystem::path& out,
-                         const ImportOptionsWith<More...>& options,
-                         const ImportProgress& progress = {},
-                         const std::function<bool()>& cancelled = {}) {
-  return import_source(all_domains(), source, out, dump_options(options), progress, cancelled);
+data::ImportReport import_logs(const std::filesystem::path& source,
+                               const std::filesystem::path& out,
+                               const ImportOptionsWith<More...>& options,
+                               const data::ImportProgress& progress = {},
+                               const std::function<bool()>& cancelled = {}) {
+  return data::import_source(data::all_domains(), source, out, dump_options(options), progress,
+                             cancelled);
 }
 
 template <class... More>
 std::string import_fingerprint(const std::filesystem::path& source,
                                const ImportOptionsWith<More...>& options) {
-  return import_fingerprint(all_domains(), source, dump_options(options));
+  return import_fingerprint(data::all_domains(), source, dump_options(options));
 }
 
 inline void write_synthetic(const std::filesystem::path& folder, const SynthOptions& options,
                             const std::function<bool()>& cancelled = {}) {
-  write_synthetic(all_domains(), folder, options.values(), nullptr, cancelled);
+  data::write_synthetic(data::all_domains(), folder, options.values(), nullptr, cancelled);
 }
 
 inline nlohmann::json synth_identity(const SynthOptions& options) {
-  return synth_identity(all_domains(), options.values());
+  return data::synth_identity(data::all_domains(), options.values());
 }
 
 }  // namespace kdgat::graph

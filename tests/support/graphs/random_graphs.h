@@ -28,7 +28,7 @@ struct RandomGraphs {
 /// Sound arrays: ids in range, edges ordered and unique, labels -1, 0 and 1. Graphs without edges
 /// occur.
 inline graph::GraphStoreData random_graphs(const RandomGraphs& wanted) {
-  graph::Random random(wanted.seed);
+  arrays::Random random(wanted.seed);
   graph::GraphStoreData data;
   data.node_features = wanted.node_features;
   data.edge_features = wanted.edge_features;

@@ -28,7 +28,7 @@ struct TableOf {
 /// Numbers in [-1, 1), a share of them missing; `odds(row)` is the log-odds of label 1.
 template <class F>
 TableOf random_table(int64_t rows, int64_t columns, uint64_t seed, F odds, double missing = 0) {
-  graph::Random random(seed);
+  arrays::Random random(seed);
   TableOf out;
   out.columns = columns;
   for (int64_t r = 0; r < rows; ++r) {

@@ -29,7 +29,7 @@ enum Wanted : uint64_t {
 /// counts of paths, five classes with `targets` numbers, and four ids.
 inline graph::GraphStoreData graphs_with(uint64_t wanted, uint64_t seed, std::size_t targets = 1,
                                          int64_t graphs = 30) {
-  graph::Random random(seed);
+  arrays::Random random(seed);
   graph::GraphStoreData data;
   data.node_features = 2;
   data.node_feature_names = {"a", "b"};
@@ -56,8 +56,8 @@ inline graph::GraphStoreData graphs_with(uint64_t wanted, uint64_t seed, std::si
       data.x.push_back(id);
       data.x.push_back(static_cast<float>(random.uniform()));
     }
-    const graph::EdgeList edges = graph::coalesce(source, target);
-    const std::vector<int32_t> parent = graph::spanning_forest(pos, edges.source, edges.target);
+    const arrays::EdgeList edges = arrays::coalesce(source, target);
+    const std::vector<int32_t> parent = arrays::spanning_forest(pos, edges.source, edges.target);
     const auto append = [](auto& to, const auto& from) {
       to.insert(to.end(), from.begin(), from.end());
     };

@@ -18,7 +18,7 @@
 
 namespace kdgat::test {
 
-struct SeriesOptions : graph::SharedOptions {
+struct SeriesOptions : data::SharedOptions {
   double scale = 1;
   int64_t series_threads = 1;
 
@@ -29,7 +29,7 @@ struct SeriesOptions : graph::SharedOptions {
   }
 };
 
-struct SeriesSynth : graph::SynthSeed {
+struct SeriesSynth : data::SynthSeed {
   int64_t length = 40;
 
   static auto table() {
@@ -37,15 +37,15 @@ struct SeriesSynth : graph::SynthSeed {
   }
 };
 
-class SeriesInput : public graph::DomainInput {
+class SeriesInput : public data::DomainInput {
  public:
   SeriesInput(const std::filesystem::path& path, SeriesOptions options)
-      : DomainInput({{path, path.filename().string(), "", "train"}}),
+      : data::DomainInput({{path, path.filename().string(), "", "train"}}),
         options_(std::move(options)) {}
 
-  void import(const graph::ImportCall& call) const override {
+  void import(const data::ImportCall& call) const override {
     std::vector<float> values;
-    graph::LineReader lines(files().front().path, call.cancelled);
+    file::LineReader lines(files().front().path, call.cancelled);
     std::string_view line;
     while (lines.next(line)) {
       values.push_back(static_cast<float>(options_.scale * std::stod(std::string(line))));
@@ -57,7 +57,7 @@ class SeriesInput : public graph::DomainInput {
                                   {"unlabelled", 0},
                                   {"parts", {{"train", values.size()}}},
                                   {"series", {{"length", values.size()}}}};
-    graph::SafetensorsWriter writer;
+    file::SafetensorsWriter writer;
     writer.add("value", {static_cast<int64_t>(values.size())}, std::span<const float>(values));
     writer.metadata("format", "test.series");
     writer.metadata("sources", nlohmann::json(std::vector{source}).dump());
@@ -73,81 +73,81 @@ class SeriesInput : public graph::DomainInput {
 inline std::string series_headline(const nlohmann::json& facts) {
   return facts.at("series").at("length").dump() + " numbers";
 }
-inline graph::Description describe_series_import(const nlohmann::json& result) {
-  return graph::Description().text(series_headline(result) + graph::place_text(result));
+inline data::Description describe_series_import(const nlohmann::json& result) {
+  return data::Description().text(series_headline(result) + data::place_text(result));
 }
-inline graph::Description describe_series_store(const nlohmann::json& result) {
-  return graph::Description().text(series_headline(result.at("facts")) + "\n").options();
+inline data::Description describe_series_store(const nlohmann::json& result) {
+  return data::Description().text(series_headline(result.at("facts")) + "\n").options();
 }
 
-class SeriesDomain : public graph::WithOptions<graph::Domain, SeriesOptions, SeriesSynth> {
+class SeriesDomain : public data::WithOptions<data::Domain, SeriesOptions, SeriesSynth> {
  public:
   const char* name() const override { return "series"; }
   std::vector<std::string> formats() const override { return {"series"}; }
 
-  graph::Found find(const std::filesystem::path& source,
-                    const nlohmann::json& values) const override {
+  data::Found find(const std::filesystem::path& source,
+                   const nlohmann::json& values) const override {
     const std::filesystem::path path =
         std::filesystem::is_directory(source) ? source / "made.series" : source;
     if (path.extension() != ".series" || !std::filesystem::exists(path)) return {};
-    const auto options = graph::own_options<SeriesOptions>(values);
-    return {graph::Sureness::kSure, [path, options](std::vector<Diagnostic>&) {
+    const auto options = data::own_options<SeriesOptions>(values);
+    return {data::Sureness::kSure, [path, options](std::vector<Diagnostic>&) {
               return std::make_shared<SeriesInput>(path, options);
             }};
   }
 
-  bool is_store(const graph::SafetensorsFile& file) const override {
+  bool is_store(const file::SafetensorsFile& file) const override {
     const auto format = file.metadata().find("format");
     return format != file.metadata().end() && format->second == "test.series";
   }
   const char* source_word() const override { return "series"; }
 
-  graph::StoreView open(const std::filesystem::path& store, graph::Check check) const override {
-    const graph::SafetensorsFile file = graph::SafetensorsFile::open(store);
+  data::StoreView open(const std::filesystem::path& store, graph::Check check) const override {
+    const file::SafetensorsFile file = file::SafetensorsFile::open(store);
     if (file.header_hash() != file.metadata().at("hash.header")) {
       throw Error(ExitCode::kData, store.string() + ": the header differs from its hash");
     }
     if (check != graph::Check::kRanges) {
-      std::vector<Diagnostic> problems = graph::verify_hashes(file);
+      std::vector<Diagnostic> problems = file::verify_hashes(file);
       if (!problems.empty()) throw Error(ExitCode::kData, std::move(problems));
     }
     const auto parsed = [&](const char* key) {
       return nlohmann::json::parse(file.metadata().at(key));
     };
-    graph::StoreView out{file.header_hash(),
-                         parsed("facts"),
-                         parsed("options"),
-                         parsed("sources").get<std::vector<graph::Source>>(),
-                         1,
-                         0};
+    data::StoreView out{file.header_hash(),
+                        parsed("facts"),
+                        parsed("options"),
+                        parsed("sources").get<std::vector<graph::Source>>(),
+                        1,
+                        0};
     out.rows = out.sources.front().rows;
     return out;
   }
   std::vector<Diagnostic> verify(const std::filesystem::path& store) const override {
     open(store, graph::Check::kRanges);
-    return graph::verify_hashes(graph::SafetensorsFile::open(store));
+    return file::verify_hashes(file::SafetensorsFile::open(store));
   }
   nlohmann::json inspect(const std::filesystem::path& store) const override {
-    const graph::StoreView view = open(store, graph::Check::kRanges);
+    const data::StoreView view = open(store, graph::Check::kRanges);
     return {{"path", store.string()}, {"content_hash", view.content_hash},
             {"facts", view.facts},    {"options", view.options},
             {"files", view.sources},  {"parts", view.facts.at("parts")}};
   }
 
   const char* facts_key() const override { return "series"; }
-  const graph::Wording& wording() const override {
-    static constexpr graph::Wording words = {series_headline, describe_series_import,
-                                             describe_series_store};
+  const data::Wording& wording() const override {
+    static constexpr data::Wording words = {series_headline, describe_series_import,
+                                            describe_series_store};
     return words;
   }
 
-  std::vector<graph::SynthKind> synth_kinds() const override {
+  std::vector<data::SynthKind> synth_kinds() const override {
     return {{"series", "numbers, one a line"}};
   }
   void synthesize(const std::filesystem::path& folder, const nlohmann::json& values,
                   const nlohmann::json&, const std::function<bool()>& cancelled) const override {
     if (cancelled && cancelled()) throw Error(ExitCode::kInterrupted, "interrupted");
-    const auto options = graph::own_options<SeriesSynth>(values);
+    const auto options = data::own_options<SeriesSynth>(values);
     std::string text;
     for (int64_t i = 0; i < options.length; ++i) {
       text += std::to_string((i * 7 + options.seed) % 11) + "\n";
@@ -156,7 +156,7 @@ class SeriesDomain : public graph::WithOptions<graph::Domain, SeriesOptions, Ser
   }
 };
 
-inline const graph::Domain& series_domain() {
+inline const data::Domain& series_domain() {
   static const SeriesDomain domain;
   return domain;
 }

@@ -20,7 +20,7 @@ struct SpatialGraph : SmallGraph {
   float target = std::numeric_limits<float>::quiet_NaN();
 };
 
-inline std::vector<float> random_numbers(int64_t count, double spread, graph::Random& random) {
+inline std::vector<float> random_numbers(int64_t count, double spread, arrays::Random& random) {
   std::vector<float> out;
   for (; count > 0; --count) out.push_back(static_cast<float>(spread * (2 * random.uniform() - 1)));
   return out;
@@ -37,7 +37,7 @@ inline void add_tree_edges(SpatialGraph& graph) {
 }
 
 /// Places and features of nodes that are already counted.
-inline void add_random_nodes(SpatialGraph& graph, int64_t features, graph::Random& random) {
+inline void add_random_nodes(SpatialGraph& graph, int64_t features, arrays::Random& random) {
   graph.x = random_numbers(graph.nodes * features, 1, random);
   graph.pos = random_numbers(graph.nodes * 3, 2, random);
 }
@@ -47,7 +47,7 @@ inline void add_random_nodes(SpatialGraph& graph, int64_t features, graph::Rando
 /// `roots` > 1 starts a tree of its own.
 inline SpatialGraph random_tree(int64_t nodes, uint64_t seed, int64_t features = 2,
                                 int64_t reach = 6, int64_t roots = 1) {
-  graph::Random random(seed);
+  arrays::Random random(seed);
   SpatialGraph out;
   out.nodes = nodes;
   add_random_nodes(out, features, random);
@@ -72,7 +72,7 @@ inline SpatialGraph random_tree(int64_t nodes, uint64_t seed, int64_t features =
 /// each node hangs on the nearest of those before it.
 inline SpatialGraph random_points(int64_t nodes, uint64_t seed, int64_t features = 5,
                                   int64_t neighbours = 4) {
-  graph::Random random(seed);
+  arrays::Random random(seed);
   SpatialGraph out;
   out.nodes = nodes;
   add_random_nodes(out, features, random);
@@ -189,8 +189,8 @@ inline int64_t root_of(const graph::GraphBatch& batch, int64_t v) {
 }
 
 /// Of graph g, by looking at every pair.
-inline graph::Relations relations_of(const graph::GraphBatch& batch, int64_t g) {
-  graph::Relations out;
+inline arrays::Relations relations_of(const graph::GraphBatch& batch, int64_t g) {
+  arrays::Relations out;
   const int32_t first = batch.node_ptr[g], end = batch.node_ptr[g + 1];
   for (int32_t v = first; v < end; ++v) {
     out.edges += batch.parent[v] >= 0;
@@ -210,7 +210,7 @@ inline graph::StepTotals totals_of(const graph::GraphBatch& batch) {
   out.nodes = batch.nodes;
   out.edges = batch.edges;
   for (int64_t g = 0; g < batch.graphs; ++g) {
-    const graph::Relations of_graph = relations_of(batch, g);
+    const arrays::Relations of_graph = relations_of(batch, g);
     out.relations += of_graph.edges;
     out.internal += of_graph.internal;
     out.negatives += graph::negatives_of(of_graph);

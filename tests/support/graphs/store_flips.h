@@ -34,10 +34,10 @@ inline void use_graphs(const fs::path& path) {
   gather(store, ids, true, batch);
   if (store.path_counts() != nullptr) {
     const auto nodes = static_cast<std::size_t>(batch.nodes);
-    const OutEdges edges{{batch.out_ptr.data(), nodes + 1},
-                         {batch.out_target.data(), static_cast<std::size_t>(batch.edges)}};
-    PathChunk chunk;
-    PathCursor cursor(edges, 0, batch.nodes);
+    const arrays::OutEdges edges{{batch.out_ptr.data(), nodes + 1},
+                                 {batch.out_target.data(), static_cast<std::size_t>(batch.edges)}};
+    arrays::PathChunk chunk;
+    arrays::PathCursor cursor(edges, 0, batch.nodes);
     for (int i = 0; i < 20 && cursor.next(chunk, 64); ++i) continue;
   }
   if (store.trees() != nullptr && store.positions() != nullptr) shape_features(batch);
@@ -50,7 +50,7 @@ inline void use_graphs(const fs::path& path) {
 class Padding {
  public:
   explicit Padding(const std::string& bytes)
-      : file_(SafetensorsFile::parse(std::as_bytes(std::span(bytes)), "padding")) {
+      : file_(file::SafetensorsFile::parse(std::as_bytes(std::span(bytes)), "padding")) {
     for (const auto& [name, view] : file_.tensors()) {
       const auto first =
           static_cast<std::size_t>(reinterpret_cast<const char*>(view.data) - bytes.data());
@@ -68,7 +68,7 @@ class Padding {
   }
 
  private:
-  SafetensorsFile file_;
+  file::SafetensorsFile file_;
   std::vector<std::pair<std::size_t, std::size_t>> used_;
   std::pair<std::size_t, std::size_t> blanks_;
 };
@@ -86,10 +86,11 @@ inline void check_flips(const FlippedKind& kind) {
   ImportOptions options;
   options.features = kind.features;
   import_logs(folder / "in", folder / "out", options);
-  const std::string sound = test::read_text(folder / "out" / kStoreName);
+  const std::string sound = test::read_text(folder / "out" / data::kStoreName);
   const Padding padding(sound);
-  const Domain& domain = domain_of_store(all_domains(), folder / "out" / kStoreName);
-  CHECK_NOTHROW(kind.use(folder / "out" / kStoreName));
+  const data::Domain& domain =
+      data::domain_of_store(data::all_domains(), folder / "out" / data::kStoreName);
+  CHECK_NOTHROW(kind.use(folder / "out" / data::kStoreName));
   int refused = 0, silent = 0;
   const int rounds = test::soak(120);
   for (int round = 0; round < rounds; ++round) {

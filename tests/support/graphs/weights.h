@@ -17,7 +17,7 @@ namespace kdgat::test {
 using Weights = std::map<std::string, std::vector<float>>;
 
 inline Weights weights_in(const std::filesystem::path& folder) {
-  const graph::SafetensorsFile file = graph::SafetensorsFile::open(folder / "model.safetensors");
+  const file::SafetensorsFile file = file::SafetensorsFile::open(folder / "model.safetensors");
   Weights out;
   for (const auto& [name, tensor] : file.tensors()) {
     std::vector<float>& values = out[name];

@@ -13,11 +13,11 @@ namespace kdgat::test {
 
 /// Rows of which one column, kUnknown, tells an attack; folds 0 to 2.
 inline detector::Learning made_learning(std::size_t rows) {
-  graph::Random random(4);
+  arrays::Random random(4);
   detector::Learning out;
   for (std::size_t i = 0; i < rows; ++i) {
     const bool attack = i % 4 == 0;
-    std::vector<float> row(graph::kRelativeColumns, 0);
+    std::vector<float> row(data::kRelativeColumns, 0);
     row[0] = static_cast<float>(random.uniform()) + (attack ? 2.0F : 0.0F);
     out.rows.values.insert(out.rows.values.end(), row.begin(), row.end());
     out.rows.labels.push_back(attack ? 1 : 0);
@@ -28,7 +28,7 @@ inline detector::Learning made_learning(std::size_t rows) {
   }
   for (int32_t fold = 0; fold < 3; ++fold) {
     detector::Held held;
-    held.values.assign(10 * graph::kRelativeColumns, 0);
+    held.values.assign(10 * data::kRelativeColumns, 0);
     held.seconds = 5;
     held.fold = fold;
     out.held.push_back(held);

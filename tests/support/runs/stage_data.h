@@ -71,10 +71,10 @@ struct StageData {
   /// Names and hashes of the tensors of a step's model, or of another file of its folder.
   std::string weights(const std::string& step,
                       const std::string& name = "model.safetensors") const {
-    const auto file = graph::SafetensorsFile::open(folder / step / name);
+    const auto file = file::SafetensorsFile::open(folder / step / name);
     std::string out;
     for (const auto& [key, tensor] : file.tensors()) {
-      out += key + graph::hash_bytes(tensor.data, tensor.bytes);
+      out += key + file::hash_bytes(tensor.data, tensor.bytes);
     }
     return out;
   }

@@ -98,7 +98,7 @@ TEST_CASE("statistics and training of an autoencoder are of the first class, unl
   autoencoder::AutoencoderOptions o = small_vgae();
   o.max_epochs = 2;
   const auto mean_of = [&] {
-    return graph::SafetensorsFile::open(f.folder / "vgae" / "model.safetensors")
+    return file::SafetensorsFile::open(f.folder / "vgae" / "model.safetensors")
         .require<float>("input.node_mean", {f.data().store.node_features()})[0];
   };
   Autoencoder::run(o, f.request("vgae"), f.fake.host);

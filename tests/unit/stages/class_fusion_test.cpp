@@ -94,7 +94,7 @@ TEST_CASE("the state of a labelled graph is 14 numbers, computed plainly", "[fus
   inputs.classifier->module().eval();
   for (std::size_t g = 0; g < graphs.size(); ++g) {
     const graph::GraphBatch one = make_batch({graphs[g]});
-    const model::BatchTensors batch = model::to_tensors(one, torch::kCPU);
+    const kernels::BatchTensors batch = kernels::to_tensors(one, torch::kCPU);
     auto& vgae = inputs.autoencoder->model();
     const model::VgaeOutput out = vgae->forward(batch);
     const torch::Tensor& z = out.z_NL;
@@ -185,7 +185,7 @@ TEST_CASE("a fusion of labelled graphs is the same again, and its files are chec
   Fusion::run(o, f.fusion_request(), f.fake.host);
   Fusion::run(o, f.fusion_request("again"), f.fake.host);
   CHECK(f.weights("fusion") == f.weights("again"));
-  const auto file = graph::SafetensorsFile::open(f.folder / "fusion" / "model.safetensors");
+  const auto file = file::SafetensorsFile::open(f.folder / "fusion" / "model.safetensors");
   CHECK(file.metadata().at("scored_by") == "classify");
   CHECK(model::load_header(file).config.at("has_ids") == false);
   CHECK_FALSE(json(model::FusionConfig()).contains("has_ids"));

@@ -41,8 +41,8 @@ struct Detectors : test::CanFixture {
 /// Logs with their frames.
 struct Frames : test::StageData {
   Frames() {
-    const auto write = [&](const char* name, const std::vector<graph::CanFrame>& frames) {
-      test::write_text(folder / "logs" / name, graph::format_log(frames, "can-train-and-test"));
+    const auto write = [&](const char* name, const std::vector<data::CanFrame>& frames) {
+      test::write_text(folder / "logs" / name, data::format_log(frames, "can-train-and-test"));
     };
     write("train_01/benign.csv", test::drive(15, 0));
     write("train_02/dos.csv", test::drive(15, 1, "dos"));
@@ -52,7 +52,7 @@ struct Frames : test::StageData {
     graph::import_logs(folder / "logs", folder / "data", options);
   }
   json facts() const override {
-    return graph::GraphStore::open(folder / "data" / graph::kStoreName).facts();
+    return graph::GraphStore::open(folder / "data" / data::kStoreName).facts();
   }
 };
 
@@ -80,7 +80,7 @@ TEST_CASE("adapt keeps the contract of stages", "[contract]") {
   adapt::AdaptOptions other = o;
   other.name = "van";
   test::ContractRow row = test::contract_row<adapt::Adapt>(data, o, other);
-  row.inputs["model"] = data->folder / "detector" / detector::kDetectorFile;
+  row.inputs["model"] = data->folder / "detector" / decision::kDetectorFile;
   row.inputs["logs"] = data->folder / "logs" / "train_01";
   row.file = "";
   row.polls = 1;
@@ -214,9 +214,9 @@ TEST_CASE("a fusion of labelled graphs keeps the contract of stages", "[contract
 }
 
 TEST_CASE("score keeps the contract of stages", "[contract]") {
-  score::ScoreOptions o;
+  decision::ScoreOptions o;
   o.batch = 16;
-  score::ScoreOptions other = o;
+  decision::ScoreOptions other = o;
   other.threshold = {0.9};
   test::ContractRow row = test::contract_row<score::Score>(std::make_shared<Detectors>(), o, other);
   row.inputs["model"] = row.data->folder / "classifier";

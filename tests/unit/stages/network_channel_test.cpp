@@ -20,6 +20,7 @@
 #include "support/runs/stage_fixture.h"
 
 using namespace kdgat;
+using namespace kdgat::decision;
 using namespace kdgat::detector;
 using Catch::Contains;
 using kdgat::test::drive;

@@ -50,8 +50,8 @@ TEST_CASE("two models are trained, saved and evaluated", "[stages]") {
   CHECK(metrics.at("test").at("autoencoder").at("test_01").at("core").at("threshold_from_val") ==
         metrics.at("autoencoder").at("core").at("optimal_threshold"));
 
-  const graph::SafetensorsFile file =
-      graph::SafetensorsFile::open(f.folder / "evaluate" / "predictions.safetensors");
+  const file::SafetensorsFile file =
+      file::SafetensorsFile::open(f.folder / "evaluate" / "predictions.safetensors");
   CHECK(file.require<float>("classifier/val/score", {40}).size() == 40);
   CHECK(file.require<int64_t>("autoencoder/test/test_01/prediction", {40}).size() == 40);
 
@@ -92,8 +92,8 @@ TEST_CASE("an unknown vehicle gets a threshold from the clean start of its file"
   CHECK(calibrated.at("files").size() == 1);
   CHECK(result.at("tables").size() == 2);
 
-  const graph::SafetensorsFile file =
-      graph::SafetensorsFile::open(f.folder / "evaluate" / "predictions.safetensors");
+  const file::SafetensorsFile file =
+      file::SafetensorsFile::open(f.folder / "evaluate" / "predictions.safetensors");
   const auto kept = file.require<int64_t>("classifier/test/test_01/calibrated", {40});
   CHECK(std::count(kept.begin(), kept.end(), -1) == 24);
   const auto label = file.require<int64_t>("classifier/test/test_01/label", {40});

@@ -4,7 +4,7 @@
 #include "engine/data/can/can_domain.h"
 #include "kdgat/text.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 using nlohmann::json;
 
@@ -86,4 +86,4 @@ const Wording& can_wording() {
   return wording;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

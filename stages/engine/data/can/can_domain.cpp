@@ -12,7 +12,7 @@
 #include "engine/file/byte_reader.h"
 #include "kdgat/text.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -40,7 +40,7 @@ bool begins_as_log(const fs::path& source) {
   std::error_code failure;
   if (log.empty() || !fs::is_regular_file(log, failure)) return false;
   try {
-    return is_can_log(log.string(), head_of(log, kHeadBytes));
+    return is_can_log(log.string(), file::head_of(log, kHeadBytes));
   } catch (const Error&) {
     return false;
   }
@@ -110,11 +110,11 @@ class CanDomain : public WithOptions<GraphDomain, CanImportOptions, CanSynthOpti
   }
 
  protected:
-  bool owns(const SafetensorsFile& file) const override {
+  bool owns(const file::SafetensorsFile& file) const override {
     return !file.has("pos") && !file.metadata().contains("classes");
   }
 
-  void add_counts(const GraphStore& store, const std::vector<int64_t>& graphs,
+  void add_counts(const graph::GraphStore& store, const std::vector<int64_t>& graphs,
                   json& counts) const override {
     int64_t attack = 0, benign = 0;
     std::set<int64_t> ids;
@@ -141,4 +141,4 @@ const Domain& can_domain() {
   return domain;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

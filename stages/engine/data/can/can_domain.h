@@ -3,10 +3,10 @@
 
 #include "engine/data/core/domain.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 const Domain& can_domain();
 
 const Wording& can_wording();
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -12,7 +12,7 @@
 #include "engine/data/can/windows/log_windows.h"
 #include "engine/data/core/dataset_files.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 /// All logs, in order, into one store.
@@ -30,7 +30,7 @@ class LogImporter {
     node_ids_.spill_to(folder);
   }
 
-  GraphStoreData read(const std::vector<LogFile>& files) {
+  graph::GraphStoreData read(const std::vector<LogFile>& files) {
     warn_of_gaps(files.front());
     WindowBuilder windows(options_.window, options_.stride, options_.chunk_rows, data_, node_ids_);
     const auto cancelled = call_.cancelled;
@@ -50,13 +50,13 @@ class LogImporter {
 
  private:
   void read_file(const LogFile& file, WindowBuilder& windows) {
-    CanLog log(ByteReader(file.path, call_.cancelled), options_.format, options_.strict,
+    CanLog log(file::ByteReader(file.path, call_.cancelled), options_.format, options_.strict,
                file.channel);
-    Source source{file.name, file.scenario, file.role, log.format(), 0, 0, graphs(), 0};
+    graph::Source source{file.name, file.scenario, file.role, log.format(), 0, 0, graphs(), 0};
     windows.start(static_cast<int32_t>(data_.sources.size()));
     const std::optional<LabelIntervals> labels = labels_beside(file.path);
     const bool trains = file.role == "train";
-    std::optional<Frames::Data>& frames = data_.sections.frames;
+    std::optional<graph::Frames::Data>& frames = data_.sections.frames;
     int64_t told = 0;
     const auto step = [&] {
       const int64_t share = log.bytes_read() / passes_;
@@ -101,8 +101,8 @@ class LogImporter {
 
   const CanImportOptions& options_;
   const ImportCall& call_;
-  GraphStoreData data_;
-  Column<uint32_t> node_ids_;
+  graph::GraphStoreData data_;
+  arrays::Column<uint32_t> node_ids_;
   IdSet vocabulary_;
   int64_t passes_ = 1;  // over the file that is read
 };
@@ -113,9 +113,9 @@ class CanInput : public DomainInput {
       : DomainInput(std::move(files)), options_(std::move(options)) {}
 
   void import(const ImportCall& call) const override {
-    GraphStoreData data = LogImporter(options_, call).read(files());
+    graph::GraphStoreData data = LogImporter(options_, call).read(files());
     data.options = call.made_with;
-    write_graph_store(call.to, data);
+    graph::write_graph_store(call.to, data);
   }
 
  private:
@@ -131,4 +131,4 @@ std::shared_ptr<const DomainInput> can_input(const std::filesystem::path& source
       find_log_files(source, options.exclude, options.deduplicate, notes), options);
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -8,11 +8,11 @@
 #include "engine/data/can/logs/can_options.h"
 #include "engine/data/core/domain.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// The logs of `source`, see dataset_files.h. Throws Error(kData) if there are none.
 std::shared_ptr<const DomainInput> can_input(const std::filesystem::path& source,
                                              const CanImportOptions& options,
                                              std::vector<Diagnostic>& notes);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

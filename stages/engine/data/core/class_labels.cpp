@@ -7,7 +7,7 @@
 #include "engine/file/number_text.h"
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 void require_classes(const std::vector<std::string>& labels, const LabelPlace& place,
                      bool checks_count) {
@@ -17,25 +17,25 @@ void require_classes(const std::vector<std::string>& labels, const LabelPlace& p
   std::optional<std::size_t> fraction;
   for (std::size_t g = 0; g < labels.size(); ++g) {
     if (labels[g].empty()) continue;
-    const std::optional<double> number = number_in(labels[g]);
+    const std::optional<double> number = file::number_in(labels[g]);
     if (!number || !std::isfinite(*number)) return;  // a name: so are all
     if (labelled++ == 0) first = g;
     if (!fraction && *number != std::floor(*number)) fraction = g;
     distinct.insert(labels[g]);
   }
   if (fraction) {
-    throw Error(
-        ExitCode::kData,
-        place.name + " is " + shown(labels[*fraction]) + ", not the number or name of a class",
-        place.hint, place.where(*fraction));
+    throw Error(ExitCode::kData,
+                place.name + " is " + file::shown(labels[*fraction]) +
+                    ", not the number or name of a class",
+                place.hint, place.where(*fraction));
   }
   if (checks_count && distinct.size() > kFewClasses && labelled < 2 * distinct.size()) {
     throw Error(ExitCode::kData,
                 place.name + " has " + std::to_string(distinct.size()) + " different numbers for " +
-                    std::to_string(labelled) + " graphs, " + shown(labels[first]) +
+                    std::to_string(labelled) + " graphs, " + file::shown(labels[first]) +
                     " among them: too many to be classes",
                 place.hint, place.where(first));
   }
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// Where labels come from, for messages.
 struct LabelPlace {
@@ -23,4 +23,4 @@ struct LabelPlace {
 void require_classes(const std::vector<std::string>& labels, const LabelPlace& place,
                      bool checks_count = true);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

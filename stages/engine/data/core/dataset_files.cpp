@@ -8,7 +8,7 @@
 
 #include "kdgat/small_file.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 namespace fs = std::filesystem;
 
@@ -126,4 +126,4 @@ std::vector<LogFile> find_log_files(const fs::path& source, const std::vector<st
   return kept;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -9,7 +9,7 @@
 
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 struct LogFile {
   std::filesystem::path path;
@@ -37,4 +37,4 @@ std::vector<LogFile> find_log_files(const std::filesystem::path& source,
                                     const std::vector<std::string>& exclude, bool deduplicate,
                                     std::vector<Diagnostic>& notes);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

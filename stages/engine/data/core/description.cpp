@@ -4,7 +4,7 @@
 
 #include "kdgat/text.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 std::string FolderNames::name(DescribedTable& table, const std::string& path) {
   const auto slash = path.rfind('/');
@@ -38,4 +38,4 @@ std::string place_text(const nlohmann::json& imported) {
          imported.at("folder").get<std::string>() + "\n";
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// The first column is read from the left, all others from the right.
 struct DescribedTable {
@@ -63,4 +63,4 @@ std::string parts_text(const nlohmann::json& imported);
 /// Where a store stands that an import wrote or found: "; written to data\n".
 std::string place_text(const nlohmann::json& imported);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -1,6 +1,6 @@
 #include "engine/data/core/domain.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 std::string Domain::synth_headline(const nlohmann::json& values,
                                    const nlohmann::json& facts) const {
@@ -22,4 +22,4 @@ ConvertReport Domain::convert(const ConvertCall&) const {
   throw Error(ExitCode::kUsage, std::string(name()) + " data have no other forms");
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -22,7 +22,7 @@
 #include "engine/graph/graph_store.h"
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 // ---- import
 
@@ -74,7 +74,7 @@ struct Found {
 struct StoreView {
   std::string content_hash;
   nlohmann::json facts, options;
-  std::vector<Source> sources;
+  std::vector<graph::Source> sources;
   int64_t graphs = 0;
   int64_t rows = 0;  ///< of the sources that are counted
 };
@@ -162,15 +162,15 @@ class Domain {
   virtual Found find(const std::filesystem::path& source, const nlohmann::json& values) const = 0;
 
   /// Whether a file is a store of this domain, by its header.
-  virtual bool is_store(const SafetensorsFile& file) const = 0;
+  virtual bool is_store(const file::SafetensorsFile& file) const = 0;
   /// Whether a .safetensors file is input, not a store.
-  virtual bool is_input(const SafetensorsFile&) const { return false; }
+  virtual bool is_input(const file::SafetensorsFile&) const { return false; }
   /// Of what a store is made, in a word: "logs".
   virtual const char* source_word() const = 0;
   /// Whether the parts (train, test, ...) stand in the store; else in a split beside it.
   virtual bool has_parts_inside() const { return true; }
   /// Throws Error(kData) if it is damaged, as far as `check` looks.
-  virtual StoreView open(const std::filesystem::path& store, Check check) const = 0;
+  virtual StoreView open(const std::filesystem::path& store, graph::Check check) const = 0;
   /// Every problem of a store and of its parts, that it cannot be opened among them; empty when
   /// sound.
   virtual std::vector<Diagnostic> verify(const std::filesystem::path& store) const = 0;
@@ -255,4 +255,4 @@ class WithOptions : public Base {
   }
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -4,7 +4,7 @@
 
 #include "engine/file/tar.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 namespace fs = std::filesystem;
 
@@ -40,7 +40,7 @@ bool archive_holds(const fs::path& archive,
                    const std::function<bool(const std::string& name)>& is_wanted) {
   constexpr int kMost = 16;
   try {
-    TarReader reader(archive);
+    file::TarReader reader(archive);
     for (int i = 0; i < kMost && reader.next(); ++i) {
       if (is_wanted(reader.name().substr(reader.name().rfind('/') + 1))) return true;
     }
@@ -50,4 +50,4 @@ bool archive_holds(const fs::path& archive,
   return false;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -8,7 +8,7 @@
 
 #include "engine/data/core/dataset_files.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// A file to train on, called `name`.
 inline LogFile as_file(const std::filesystem::path& path, const std::string& name) {
@@ -30,4 +30,4 @@ bool is_archive(const std::filesystem::path& path);
 bool archive_holds(const std::filesystem::path& archive,
                    const std::function<bool(const std::string& name)>& is_wanted);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

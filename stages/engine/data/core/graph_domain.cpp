@@ -4,7 +4,7 @@
 
 #include "engine/graph/sections/common_arrays.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -12,12 +12,12 @@ using nlohmann::json;
 namespace {
 
 json size_counts(std::vector<int64_t> sizes) {
-  json out = size_facts(std::move(sizes));
+  json out = graph::size_facts(std::move(sizes));
   out.erase("sum");
   return out;
 }
 
-json size_counts_of(const GraphStore& store, const std::vector<int64_t>& graphs) {
+json size_counts_of(const graph::GraphStore& store, const std::vector<int64_t>& graphs) {
   std::vector<int64_t> nodes, edges;
   int64_t unlabelled = 0;
   for (const int64_t graph : graphs) {
@@ -34,15 +34,15 @@ json size_counts_of(const GraphStore& store, const std::vector<int64_t>& graphs)
 
 }  // namespace
 
-bool GraphDomain::is_store(const SafetensorsFile& file) const {
-  return GraphStore::is_store(file) && owns(file);
+bool GraphDomain::is_store(const file::SafetensorsFile& file) const {
+  return graph::GraphStore::is_store(file) && owns(file);
 }
 
-StoreView GraphDomain::open(const fs::path& store, Check check) const {
-  const GraphStore graphs = GraphStore::open(store, check);
+StoreView GraphDomain::open(const fs::path& store, graph::Check check) const {
+  const graph::GraphStore graphs = graph::GraphStore::open(store, check);
   StoreView out{graphs.content_hash(), graphs.facts(),  graphs.options(),
                 graphs.sources(),      graphs.graphs(), 0};
-  for (const Source& source : out.sources) out.rows += source.rows;
+  for (const graph::Source& source : out.sources) out.rows += source.rows;
   return out;
 }
 
@@ -50,9 +50,9 @@ std::vector<Diagnostic> GraphDomain::verify(const fs::path& store) const {
   std::vector<Diagnostic> problems;
   const fs::path split = store.parent_path() / kSplitName;
   try {
-    const GraphStore graphs = GraphStore::open(store, Check::kRanges);
+    const graph::GraphStore graphs = graph::GraphStore::open(store, graph::Check::kRanges);
     problems = graphs.verify();
-    if (fs::exists(split)) load_split(split, graphs);
+    if (fs::exists(split)) graph::load_split(split, graphs);
   } catch (const Error& e) {
     problems.insert(problems.end(), e.diagnostics().begin(), e.diagnostics().end());
   }
@@ -60,7 +60,7 @@ std::vector<Diagnostic> GraphDomain::verify(const fs::path& store) const {
 }
 
 json GraphDomain::inspect(const fs::path& path) const {
-  const GraphStore store = GraphStore::open(path);
+  const graph::GraphStore store = graph::GraphStore::open(path);
   json out = {{"path", path.string()},  {"content_hash", store.content_hash()},
               {"facts", store.facts()}, {"options", store.options()},
               {"files", json::array()}, {"parts", json::object()}};
@@ -69,7 +69,7 @@ json GraphDomain::inspect(const fs::path& path) const {
     add_counts(store, graphs, one);
     return one;
   };
-  for (const Source& source : store.sources()) {
+  for (const graph::Source& source : store.sources()) {
     std::vector<int64_t> graphs(static_cast<std::size_t>(source.graphs));
     for (std::size_t i = 0; i < graphs.size(); ++i) {
       graphs[i] = source.first_graph + static_cast<int64_t>(i);
@@ -83,11 +83,11 @@ json GraphDomain::inspect(const fs::path& path) const {
   }
   const fs::path split = path.parent_path() / kSplitName;
   if (fs::exists(split)) {
-    for (const auto& [name, graphs] : load_split(split, store).parts) {
+    for (const auto& [name, graphs] : graph::load_split(split, store).parts) {
       out["parts"][name] = counts(graphs);
     }
   }
   return out;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

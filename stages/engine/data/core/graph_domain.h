@@ -7,7 +7,7 @@
 
 #include "engine/data/core/domain.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// The names in a folder.
 inline constexpr const char* kStoreName = "graphs.safetensors";
@@ -15,10 +15,10 @@ inline constexpr const char* kSplitName = "split.safetensors";
 
 class GraphDomain : public Domain {
  public:
-  bool is_store(const SafetensorsFile& file) const override;
+  bool is_store(const file::SafetensorsFile& file) const override;
   const char* source_word() const override { return "logs"; }
   bool has_parts_inside() const override { return false; }
-  StoreView open(const std::filesystem::path& store, Check check) const override;
+  StoreView open(const std::filesystem::path& store, graph::Check check) const override;
   std::vector<Diagnostic> verify(const std::filesystem::path& store) const override;
   /// "files": {"name","format","rows","malformed", counts}, "parts": {name: counts}, where counts
   /// are {"graphs","unlabelled","nodes":{"p50","p95","p99","max"},"edges":{same}} and what
@@ -27,10 +27,10 @@ class GraphDomain : public Domain {
 
  protected:
   /// Whether a graph store is of this domain.
-  virtual bool owns(const SafetensorsFile& file) const = 0;
+  virtual bool owns(const file::SafetensorsFile& file) const = 0;
   /// Of `graphs` of the store, what this domain counts.
-  virtual void add_counts(const GraphStore& store, const std::vector<int64_t>& graphs,
+  virtual void add_counts(const graph::GraphStore& store, const std::vector<int64_t>& graphs,
                           nlohmann::json& counts) const = 0;
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

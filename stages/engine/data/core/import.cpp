@@ -14,7 +14,7 @@
 #include "engine/data/core/piped_input.h"
 #include "kdgat/text.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -114,8 +114,8 @@ int64_t bytes_of(const std::vector<LogFile>& files) {
 
 std::string fingerprint_of(const std::vector<LogFile>& files, const json& options) {
   const std::string text =
-      json{kImportVersion, kStoreFormatVersion, input_identity(files), options}.dump();
-  return hash_bytes(text.data(), text.size());
+      json{kImportVersion, graph::kStoreFormatVersion, input_identity(files), options}.dump();
+  return file::hash_bytes(text.data(), text.size());
 }
 
 /// Counts bytes up to their sum, for progress; throws once `cancelled`.
@@ -137,8 +137,9 @@ bool stands(Domains domains, const fs::path& path, const std::string& fingerprin
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return false;
   try {
-    return domain_of_store(domains, path).open(path, Check::kOnce).options.value("input", "") ==
-           fingerprint;
+    return domain_of_store(domains, path)
+               .open(path, graph::Check::kOnce)
+               .options.value("input", "") == fingerprint;
   } catch (const Error&) {
     return false;  // damaged or of another version: made again
   }
@@ -152,7 +153,8 @@ void divide(const Domain& domain, const fs::path& folder, const json& values) {
     fs::remove(split, ignored);
     return;
   }
-  write_split(split, make_split(GraphStore::open(folder / kStoreName), split_options(values)));
+  graph::write_split(split, graph::make_split(graph::GraphStore::open(folder / kStoreName),
+                                              split_options(values)));
 }
 
 }  // namespace
@@ -230,7 +232,7 @@ ImportReport import_files(Domains domains, const fs::path& source, const fs::pat
         {made_with, store, cancelled, byte_counter(input->files(), progress, cancelled), report});
   }
   divide(*domain, out, values);
-  StoreView made = domain->open(store, Check::kOnce);
+  StoreView made = domain->open(store, graph::Check::kOnce);
   report.sources = std::move(made.sources);
   report.graphs = made.graphs;
   report.rows = made.rows;
@@ -254,7 +256,7 @@ ImportReport import_source(Domains domains, const fs::path& source, const fs::pa
 
 std::string import_fingerprint(Domains domains, const fs::path& source, const json& values) {
   if (const fs::path store = store_of(domains, source); !store.empty()) {
-    return domain_of_store(domains, store).open(store, Check::kOnce).content_hash;
+    return domain_of_store(domains, store).open(store, graph::Check::kOnce).content_hash;
   }
   check_import_options(domains, values);
   const auto [domain, found] = claim_of(domains, source, values);
@@ -266,15 +268,15 @@ const Domain& domain_of_source(Domains domains, const fs::path& source, const js
   return *claim_of(domains, source, values).domain;
 }
 
-DataFolder open_folder(Domains domains, const fs::path& folder, Check check) {
+DataFolder open_folder(Domains domains, const fs::path& folder, graph::Check check) {
   const fs::path path = folder / kStoreName;
   DataFolder out;
   out.domain = &domain_of_store(domains, path);
   out.store = out.domain->open(path, check);
   out.fingerprint = out.store.content_hash;
   if (out.domain->has_parts_inside()) return out;
-  const Split split = load_split(folder / kSplitName, GraphStore::open(path));
-  out.fingerprint += "-" + SafetensorsFile::open(folder / kSplitName).header_hash();
+  const graph::Split split = graph::load_split(folder / kSplitName, graph::GraphStore::open(path));
+  out.fingerprint += "-" + file::SafetensorsFile::open(folder / kSplitName).header_hash();
   json& parts = out.store.facts["parts"] = json::object();
   for (const auto& [name, ids] : split.parts) parts[name] = ids.size();
   return out;
@@ -286,18 +288,18 @@ fs::path store_of(Domains domains, const fs::path& path) {
     return fs::exists(path / kStoreName, ignored) ? path / kStoreName : fs::path();
   }
   if (path.extension() != ".safetensors" || !fs::is_regular_file(path, ignored)) return {};
-  const SafetensorsFile file = SafetensorsFile::open(path);
+  const file::SafetensorsFile file = file::SafetensorsFile::open(path);
   const bool is_input = std::any_of(domains.begin(), domains.end(),
                                     [&](const Domain* domain) { return domain->is_input(file); });
   return is_input ? fs::path() : path;
 }
 
 const Domain& domain_of_store(Domains domains, const fs::path& store) {
-  const SafetensorsFile file = SafetensorsFile::open(store);
+  const file::SafetensorsFile file = file::SafetensorsFile::open(store);
   for (const Domain* domain : domains) {
     if (domain->is_store(file)) return *domain;
   }
-  GraphStore::open(store);  // says what it is not
+  graph::GraphStore::open(store);  // says what it is not
   throw Error(ExitCode::kData,
               store.string() + ": a store of data that this program does not know");
 }
@@ -315,4 +317,4 @@ const Domain* domain_of_facts(Domains domains, const json& facts) {
   return plain;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -10,7 +10,7 @@
 #include "engine/data/core/domain.h"
 #include "engine/data/core/import_report.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// Schema of the profile's `data:` section and the key=value words of `kdgat data import`: the
 /// options of all domains, and `format`, which may be a form of any.
@@ -52,7 +52,7 @@ struct DataFolder {
 };
 /// Throws Error(kData) if store or split is missing or unsound; data hashes are read as `check`
 /// says.
-DataFolder open_folder(Domains domains, const std::filesystem::path& folder, Check check);
+DataFolder open_folder(Domains domains, const std::filesystem::path& folder, graph::Check check);
 
 /// The store that a path names: the file itself or the one in the folder; empty if neither.
 std::filesystem::path store_of(Domains domains, const std::filesystem::path& path);
@@ -61,4 +61,4 @@ const Domain& domain_of_store(Domains domains, const std::filesystem::path& stor
 /// The domain whose facts these are: of a store, or of an import's result. Null = of none.
 const Domain* domain_of_facts(Domains domains, const nlohmann::json& facts);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -11,7 +11,7 @@
 #include "engine/data/core/option_values.h"
 #include "engine/graph/graph_store.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 struct SharedOptions {
   std::string format = "auto";
@@ -78,7 +78,7 @@ struct SplitRows : SharedOptions {
 };
 inline constexpr std::array kSplitOptionNames = {"split", "val_fraction", "test_fraction",
                                                  "seed",  "folds",        "fold"};
-inline SplitOptions split_options(const nlohmann::json& values) {
+inline graph::SplitOptions split_options(const nlohmann::json& values) {
   const auto o = own_options<SplitRows>(values);
   return {o.split, o.val_fraction, o.test_fraction, o.seed, o.folds, o.fold};
 }
@@ -94,4 +94,4 @@ struct LabelOptions {
   }
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -9,11 +9,11 @@
 #include "engine/graph/graph_store.h"
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// What an import did, for the user: one line a file, problems with file:line.
 struct ImportReport {
-  std::vector<Source> sources;
+  std::vector<graph::Source> sources;
   /// First malformed lines, time going backwards, left-out files, repairs.
   std::vector<Diagnostic> warnings;
   int64_t rows = 0;
@@ -27,4 +27,4 @@ struct ImportReport {
 
 using ImportProgress = std::function<void(int64_t bytes_done, int64_t bytes_total)>;
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -7,7 +7,7 @@
 #include "engine/data/core/import_options.h"
 #include "kdgat/options.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 struct LabelledFiles : LabelOptions {
   std::string labels;
@@ -26,4 +26,4 @@ struct LabelledFiles : LabelOptions {
   }
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -6,7 +6,7 @@
 
 #include "kdgat/options.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// Those of `values` that Options has, loaded. Options with a settle() replace in it the values
 /// that follow from others, so that all that is kept of an import names them. Throws Error(kUsage).
@@ -42,4 +42,4 @@ nlohmann::json result_identity(const Options& options) {
   return out;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 namespace fs = std::filesystem;
 
@@ -137,4 +137,4 @@ Error PipedInput::renamed(const Error& error) const {
   return Error(error.code(), std::move(problems));
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

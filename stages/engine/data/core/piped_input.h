@@ -7,7 +7,7 @@
 
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// Whether `path` is a pipe or a terminal: /dev/stdin, a FIFO, what `<(zcat log.gz)` names.
 bool is_pipe(const std::filesystem::path& path);
@@ -36,4 +36,4 @@ class PipedInput {
   int lock_ = -1;                 // of the folder: what nobody holds is cleared away by others
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

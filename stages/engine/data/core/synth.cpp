@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 using nlohmann::json;
 
@@ -85,4 +85,4 @@ std::string synth_headline(Domains domains, const json& values, const json& fact
   return domain_of_synth(domains, all).synth_headline(all, facts);
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -9,7 +9,7 @@
 
 #include "engine/data/core/domain.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// Raised when the bytes written for the same options change.
 inline constexpr int kSynthVersion = 1;
@@ -38,4 +38,4 @@ void stream_synthetic(Domains domains, const nlohmann::json& values,
 std::string synth_headline(Domains domains, const nlohmann::json& values,
                            const nlohmann::json& facts);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -6,7 +6,7 @@
 
 #include "kdgat/options.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 struct SynthSeed {
   int64_t seed = 1;
@@ -35,4 +35,4 @@ struct SynthSize : SynthSeed {
   }
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

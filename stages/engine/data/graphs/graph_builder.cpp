@@ -14,7 +14,7 @@
 #include "engine/file/number_text.h"
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 namespace {
 
@@ -45,7 +45,7 @@ std::vector<PlaceInStore> places_of(const GraphCollection& collection) {
           return part.empty() ? std::string("no part") : "the part " + part;
         };
         throw Error(ExitCode::kData,
-                    "group '" + shown(info.group) + "' has a graph of " + name(info.part) +
+                    "group '" + file::shown(info.group) + "' has a graph of " + name(info.part) +
                         ", and one of " + name(first.part) + " before",
                     "the graphs of a group stay together", collection.where(g));
       }
@@ -60,8 +60,8 @@ std::vector<PlaceInStore> places_of(const GraphCollection& collection) {
 
 /// How many edges end in each node.
 std::vector<float> degrees_of(const GivenGraph& graph) {
-  std::vector<float> out(at(graph.nodes), 0);
-  for (const int32_t target : graph.target) ++out[at(target)];
+  std::vector<float> out(arrays::at(graph.nodes), 0);
+  for (const int32_t target : graph.target) ++out[arrays::at(target)];
   return out;
 }
 
@@ -132,7 +132,7 @@ std::vector<std::string> classes_of(const std::vector<GraphInfo>& graphs) {
   }
   bool are_numbers = true;
   for (auto& [name, number] : found) {
-    number = number_in(name);
+    number = file::number_in(name);
     are_numbers = are_numbers && number && std::isfinite(*number);
   }
   std::vector<std::string> out;
@@ -146,10 +146,10 @@ std::vector<std::string> classes_of(const std::vector<GraphInfo>& graphs) {
   return out;
 }
 
-GraphStoreData build_graphs(const GraphCollection& collection, bool undirected,
-                            const std::filesystem::path& folder, const std::function<void()>& step,
-                            EdgeChanges& changes) {
-  GraphStoreData data;
+graph::GraphStoreData build_graphs(const GraphCollection& collection, bool undirected,
+                                   const std::filesystem::path& folder,
+                                   const std::function<void()>& step, EdgeChanges& changes) {
+  graph::GraphStoreData data;
   if (!folder.empty()) data.spill_to(folder);
   const bool has_features = !collection.node_features.empty();
   data.node_feature_names =
@@ -168,7 +168,7 @@ GraphStoreData build_graphs(const GraphCollection& collection, bool undirected,
     step();
     const GraphInfo& info = collection.graphs[place.given];
     if (!last || last->part != place.part || last->group != place.group) {
-      Source source;
+      graph::Source source;
       source.path = info.group.empty() ? collection.name : info.group;
       source.scenario = info.part == "val" ? "val" : "";
       source.role = info.part == "test" ? "test" : "train";
@@ -200,4 +200,4 @@ GraphStoreData build_graphs(const GraphCollection& collection, bool undirected,
   return data;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -10,7 +10,7 @@
 #include "engine/data/graphs/graph_collection.h"
 #include "engine/graph/graph_store.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// What was left out of the edges of a graph, or put to them.
 struct EdgeChanges {
@@ -35,8 +35,8 @@ std::vector<std::string> classes_of(const std::vector<GraphInfo>& graphs);
 /// "val". row_begin says the place of a graph in the collection. A store without node features gets
 /// one, "degree": edges into the node. Columns spill to `folder`. Throws Error(kData) for a group
 /// in two parts, and what `graph` and `step`, called for each graph, throw.
-GraphStoreData build_graphs(const GraphCollection& collection, bool undirected,
-                            const std::filesystem::path& folder, const std::function<void()>& step,
-                            EdgeChanges& changes);
+graph::GraphStoreData build_graphs(const GraphCollection& collection, bool undirected,
+                                   const std::filesystem::path& folder,
+                                   const std::function<void()>& step, EdgeChanges& changes);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

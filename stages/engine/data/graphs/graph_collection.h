@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// One graph as it is given; edges in any order, repeated ones and loops among them.
 struct GivenGraph {
@@ -39,4 +39,4 @@ struct GraphCollection {
   std::function<std::string(std::size_t)> where;
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -10,7 +10,7 @@
 #include "engine/file/csv.h"
 #include "engine/file/number_text.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 /// A graph while its rows are read.
@@ -26,17 +26,18 @@ struct TableGraphs {
   std::string table;  // "graphs.csv", in messages
 
   /// The graph that a row of another table names.
-  TableGraph& of(const CsvReader& rows, std::size_t column) {
+  TableGraph& of(const file::CsvReader& rows, std::size_t column) {
     const auto found = by_name.find(rows.field(column));
     if (found != by_name.end()) return graphs[found->second];
-    throw Error(ExitCode::kData,
-                "graph '" + shown(rows.field(column)) + "' has no row in " + table + ": no label",
-                "", rows.where());
+    throw Error(
+        ExitCode::kData,
+        "graph '" + file::shown(rows.field(column)) + "' has no row in " + table + ": no label", "",
+        rows.where());
   }
 };
 
 /// Columns that are not one of the given.
-std::vector<std::size_t> other_columns(const CsvReader& table,
+std::vector<std::size_t> other_columns(const file::CsvReader& table,
                                        const std::vector<std::size_t>& known,
                                        std::vector<std::string>& names) {
   std::vector<std::size_t> out;
@@ -49,7 +50,8 @@ std::vector<std::size_t> other_columns(const CsvReader& table,
 }
 
 /// The column of labels; none where the table has none.
-std::optional<std::size_t> label_column_of(const CsvReader& table, const GraphsOptions& options) {
+std::optional<std::size_t> label_column_of(const file::CsvReader& table,
+                                           const GraphsOptions& options) {
   if (options.label_column != GraphsOptions().label_column) {
     return table.require(options.label_column);
   }
@@ -57,32 +59,34 @@ std::optional<std::size_t> label_column_of(const CsvReader& table, const GraphsO
   return label ? label : table.find(options.label_column);
 }
 
-std::string part_in(const CsvReader& table, std::size_t column) {
+std::string part_in(const file::CsvReader& table, std::size_t column) {
   const std::string& word = table.field(column);
   if (word.empty() || word == "train" || word == "val" || word == "test") return word;
   if (word == "valid" || word == "validation") return "val";
   throw Error(ExitCode::kData,
-              shown(table.header()[column]) + " is '" + shown(word) + "', not train, val or test",
+              file::shown(table.header()[column]) + " is '" + file::shown(word) +
+                  "', not train, val or test",
               "", table.where());
 }
 
 void read_graphs(const GraphsImport& import, const std::filesystem::path& path, TableGraphs& out,
                  GraphCollection& collection) {
-  CsvReader table(LineReader(path, import.cancelled));
+  file::CsvReader table(file::LineReader(path, import.cancelled));
   const std::size_t graph = table.require("graph");
   const auto label = label_column_of(table, import.options);
-  if (label) collection.label = shown(table.header()[*label]);
+  if (label) collection.label = file::shown(table.header()[*label]);
   const auto part = table.find("split"), group = table.find("group");
   while (table.next()) {
     const std::string& name = table.filled(graph);
     if (!out.by_name.emplace(name, out.graphs.size()).second) {
-      throw Error(ExitCode::kData, "graph '" + shown(name) + "' appears twice", "", table.where());
+      throw Error(ExitCode::kData, "graph '" + file::shown(name) + "' appears twice", "",
+                  table.where());
     }
     GraphInfo info;
     if (label) {
       info.label = table.field(*label);
       if (info.label.empty()) {
-        throw Error(ExitCode::kData, "graph '" + shown(name) + "' has no label",
+        throw Error(ExitCode::kData, "graph '" + file::shown(name) + "' has no label",
                     "graphs without any label: a table without this column", table.where());
       }
     }
@@ -97,17 +101,17 @@ void read_graphs(const GraphsImport& import, const std::filesystem::path& path, 
 
 void read_nodes(const GraphsImport& import, const std::filesystem::path& path, TableGraphs& out,
                 GraphCollection& collection) {
-  CsvReader table(LineReader(path, import.cancelled));
+  file::CsvReader table(file::LineReader(path, import.cancelled));
   const std::size_t graph = table.require("graph"), node = table.require("node");
   const auto features = other_columns(table, {graph, node}, collection.node_features);
   while (table.next()) {
     TableGraph& of = out.of(table, graph);
     const std::string& name = table.filled(node);
     if (!of.nodes.emplace(name, static_cast<int32_t>(of.given.nodes)).second) {
-      throw Error(
-          ExitCode::kData,
-          "node '" + shown(name) + "' of graph '" + shown(table.field(graph)) + "' appears twice",
-          "", table.where());
+      throw Error(ExitCode::kData,
+                  "node '" + file::shown(name) + "' of graph '" + file::shown(table.field(graph)) +
+                      "' appears twice",
+                  "", table.where());
     }
     ++of.given.nodes;
     for (const std::size_t c : features) of.given.x.push_back(table.number(c));
@@ -117,7 +121,7 @@ void read_nodes(const GraphsImport& import, const std::filesystem::path& path, T
 
 void read_edges(const GraphsImport& import, const std::filesystem::path& path, TableGraphs& out,
                 GraphCollection& collection) {
-  CsvReader table(LineReader(path, import.cancelled));
+  file::CsvReader table(file::LineReader(path, import.cancelled));
   const std::size_t graph = table.require("graph"), source = table.require("source"),
                     target = table.require("target");
   const auto features = other_columns(table, {graph, source, target}, collection.edge_features);
@@ -127,8 +131,8 @@ void read_edges(const GraphsImport& import, const std::filesystem::path& path, T
       const auto found = of.nodes.find(table.field(column));
       if (found != of.nodes.end()) return found->second;
       throw Error(ExitCode::kData,
-                  "graph '" + shown(table.field(graph)) + "' has no node '" +
-                      shown(table.field(column)) + "'",
+                  "graph '" + file::shown(table.field(graph)) + "' has no node '" +
+                      file::shown(table.field(column)) + "'",
                   "nodes.csv has the nodes of each graph", table.where());
     };
     of.given.source.push_back(end_of(source));
@@ -163,4 +167,4 @@ GraphCollection read_graph_tables(const GraphsImport& import) {
   return out;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

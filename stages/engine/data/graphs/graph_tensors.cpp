@@ -13,7 +13,7 @@
 #include "engine/file/metadata_json.h"
 #include "engine/file/number_text.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 constexpr int64_t kMostColumns = 1 << 20;  // a shape without rows may say any number
@@ -24,7 +24,7 @@ class ArrayReader {
   explicit ArrayReader(const NamedArrays& arrays) : arrays_(arrays) {
     x_ = rows_of("x");
     if (has("edge_attr")) edge_attr_ = rows_of("edge_attr");
-    const TensorView& index = numbers("edge_index");
+    const file::TensorView& index = numbers("edge_index");
     if (index.shape.size() != 2 || index.shape[0] != 2) throw refuse("edge_index is not [2,E]");
     edges_ = integers("edge_index");
     edge_count_ = index.shape[1];
@@ -62,7 +62,7 @@ class ArrayReader {
     set("split", [&](GraphInfo& info, const std::string& split, const std::string& graph) {
       constexpr const char* kParts[] = {"train", "val", "test"};
       if (split != "0" && split != "1" && split != "2") {
-        throw refuse("split of " + graph + " is " + shown(split) +
+        throw refuse("split of " + graph + " is " + file::shown(split) +
                      ", not 0 (train), 1 (val) or 2 (test)");
       }
       info.part = kParts[split[0] - '0'];
@@ -80,9 +80,9 @@ class ArrayReader {
     out.edge_attr = edge_attr_.part(edge, edges);
     const auto ends = [&](int64_t begin) {
       std::vector<int32_t> nodes;
-      nodes.reserve(at(edges));
+      nodes.reserve(arrays::at(edges));
       for (int64_t e = begin; e < begin + edges; ++e) {
-        const int64_t node = edges_[at(e)];
+        const int64_t node = edges_[arrays::at(e)];
         if (node < 0 || node >= out.nodes) {
           throw Error(ExitCode::kData,
                       arrays_.file + ": " + where(g) + " has an edge of node " +
@@ -101,20 +101,21 @@ class ArrayReader {
  private:
   /// A matrix of finite floats, of either width; not copied.
   struct Rows {
-    const TensorView* view = nullptr;
+    const file::TensorView* view = nullptr;
     int64_t rows = 0, columns = 0;
 
     std::vector<float> part(int64_t first, int64_t count) const {
       if (columns == 0) return {};
       const auto take = [&](const auto& values) {
         std::vector<float> out;
-        out.reserve(at(count * columns));
-        for (const auto value : values.subspan(at(first * columns), at(count * columns))) {
+        out.reserve(arrays::at(count * columns));
+        for (const auto value :
+             values.subspan(arrays::at(first * columns), arrays::at(count * columns))) {
           out.push_back(static_cast<float>(value));
         }
         return out;
       };
-      return fits<double>(view->dtype) ? take(view->as<double>()) : take(view->as<float>());
+      return file::fits<double>(view->dtype) ? take(view->as<double>()) : take(view->as<float>());
     }
   };
 
@@ -124,14 +125,14 @@ class ArrayReader {
   bool has(const std::string& name) const {
     return arrays_.numbers.contains(name) || arrays_.texts.contains(name);
   }
-  const TensorView& numbers(const std::string& name) const {
+  const file::TensorView& numbers(const std::string& name) const {
     const auto found = arrays_.numbers.find(name);
     if (found != arrays_.numbers.end()) return found->second;
     throw refuse(has(name) ? name + " holds texts, not numbers" : "no array '" + name + "'");
   }
 
   Rows rows_of(const std::string& name) const {
-    const TensorView& view = numbers(name);
+    const file::TensorView& view = numbers(name);
     if (view.shape.size() != 2) throw refuse(name + " is not a matrix");
     const Rows out{&view, view.shape[0], view.shape[1]};
     if (out.columns > kMostColumns) {
@@ -141,27 +142,27 @@ class ArrayReader {
       for (std::size_t i = 0; i < values.size(); ++i) {
         if (std::isfinite(static_cast<float>(values[i]))) continue;
         throw refuse(name + " holds a number that is not finite, or too large, in row " +
-                     std::to_string(i / at(out.columns)));
+                     std::to_string(i / arrays::at(out.columns)));
       }
     };
-    if (fits<double>(view.dtype)) {
+    if (file::fits<double>(view.dtype)) {
       require_finite(view.as<double>());
-    } else if (fits<float>(view.dtype)) {
+    } else if (file::fits<float>(view.dtype)) {
       require_finite(view.as<float>());
     } else {
-      throw refuse(name + " is " + dtype_name(view.dtype) + ", not F32 or F64");
+      throw refuse(name + " is " + file::dtype_name(view.dtype) + ", not F32 or F64");
     }
     return out;
   }
 
   std::vector<int64_t> integers(const std::string& name) const {
-    const TensorView& view = numbers(name);
+    const file::TensorView& view = numbers(name);
     const auto copy = [](const auto& values) {
       return std::vector<int64_t>(values.begin(), values.end());
     };
-    if (fits<int64_t>(view.dtype)) return copy(view.as<int64_t>());
-    if (fits<int32_t>(view.dtype)) return copy(view.as<int32_t>());
-    throw refuse(name + " is " + dtype_name(view.dtype) + ", not I32 or I64");
+    if (file::fits<int64_t>(view.dtype)) return copy(view.as<int64_t>());
+    if (file::fits<int32_t>(view.dtype)) return copy(view.as<int32_t>());
+    throw refuse(name + " is " + file::dtype_name(view.dtype) + ", not I32 or I64");
   }
 
   std::vector<int64_t> pointers(const std::string& name, int64_t end) const {
@@ -192,10 +193,10 @@ class ArrayReader {
         out.push_back(std::to_string(static_cast<int64_t>(value)));
       }
     };
-    const TensorView& view = numbers(name);
-    if (name == "y" && fits<float>(view.dtype)) {
+    const file::TensorView& view = numbers(name);
+    if (name == "y" && file::fits<float>(view.dtype)) {
       take(view.as<float>());
-    } else if (name == "y" && fits<double>(view.dtype)) {
+    } else if (name == "y" && file::fits<double>(view.dtype)) {
       take(view.as<double>());
     } else {
       for (const int64_t value : integers(name)) out.push_back(std::to_string(value));
@@ -227,11 +228,11 @@ class ArrayReader {
 
   std::string class_of(const std::vector<std::string>& classes, const std::string& y,
                        const std::string& graph) const {
-    const std::optional<double> number = number_in(y);
+    const std::optional<double> number = file::number_in(y);
     if (number && *number >= 0 && *number < static_cast<double>(classes.size())) {
       return classes[static_cast<std::size_t>(*number)];
     }
-    throw refuse("y of " + graph + " is " + shown(y) + ", and there are " +
+    throw refuse("y of " + graph + " is " + file::shown(y) + ", and there are " +
                  std::to_string(classes.size()) + " classes");
   }
 
@@ -263,10 +264,10 @@ GraphCollection collect_arrays(const NamedArrays& arrays) {
   return out;
 }
 
-NamedArrays arrays_in(const SafetensorsFile& file) {
+NamedArrays arrays_in(const file::SafetensorsFile& file) {
   NamedArrays out{file.path().string(), kGraphTensors, file.tensors(), {}};
   if (file.metadata().contains("classes")) {
-    out.texts["classes"] = metadata_json<std::vector<std::string>>(file, "classes");
+    out.texts["classes"] = file::metadata_json<std::vector<std::string>>(file, "classes");
   }
   return out;
 }
@@ -275,12 +276,12 @@ GraphCollection read_tensor_file(const GraphsImport& import) {
   const LogFile& file = import.input.files.front();
   GraphCollection out;
   if (import.input.format == kGraphNpz) {
-    const auto most = at(import.options.largest_member_mb) << 20;
+    const auto most = arrays::at(import.options.largest_member_mb) << 20;
     const auto open = std::make_shared<const NpzFile>(NpzFile::open(file.path, most));
     out = collect_arrays({file.path.string(), kGraphNpz, open->numbers(), open->texts()});
     out.graph = [open, graph = out.graph](std::size_t g) { return graph(g); };
   } else {
-    const SafetensorsFile open = SafetensorsFile::open(file.path);
+    const file::SafetensorsFile open = file::SafetensorsFile::open(file.path);
     out = collect_arrays(arrays_in(open));
     out.graph = [open, graph = out.graph](std::size_t g) { return graph(g); };
   }
@@ -289,4 +290,4 @@ GraphCollection read_tensor_file(const GraphsImport& import) {
   return out;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -10,13 +10,13 @@
 #include "engine/data/graphs/graph_collection.h"
 #include "engine/file/safetensors.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// The arrays of a file by name, numbers and texts. Views stay valid while the file is open.
 struct NamedArrays {
   std::string file;  ///< in messages
   std::string format;
-  std::map<std::string, TensorView> numbers;
+  std::map<std::string, file::TensorView> numbers;
   std::map<std::string, std::vector<std::string>> texts;
 };
 
@@ -29,6 +29,6 @@ GraphCollection collect_arrays(const NamedArrays& arrays);
 
 /// The arrays of a safetensors file; its metadata "classes" is a JSON list of names. Throws
 /// Error(kData).
-NamedArrays arrays_in(const SafetensorsFile& file);
+NamedArrays arrays_in(const file::SafetensorsFile& file);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -4,7 +4,7 @@
 #include "engine/data/graphs/graphs_domain.h"
 #include "kdgat/text.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 using nlohmann::json;
 
@@ -83,4 +83,4 @@ const Wording& graphs_wording() {
   return wording;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

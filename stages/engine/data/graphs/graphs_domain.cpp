@@ -7,7 +7,7 @@
 #include "engine/data/graphs/graphs_import.h"
 #include "engine/data/graphs/synth_graphs.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -20,10 +20,10 @@ class LabelledGraphs : public DomainInput {
       : DomainInput(input.files), input_(std::move(input)), options_(std::move(options)) {}
 
   void import(const ImportCall& call) const override {
-    GraphStoreData data = import_graphs(
+    graph::GraphStoreData data = import_graphs(
         {input_, options_, call.cancelled, call.done, call.report.warnings}, call.to.parent_path());
     data.options = call.made_with;
-    write_graph_store(call.to, data);
+    graph::write_graph_store(call.to, data);
   }
 
  private:
@@ -49,7 +49,7 @@ class GraphsDomain : public WithOptions<GraphDomain, GraphsOptions, SynthSize> {
             }};
   }
 
-  bool is_input(const SafetensorsFile& file) const override { return is_graph_tensors(file); }
+  bool is_input(const file::SafetensorsFile& file) const override { return is_graph_tensors(file); }
 
   void synthesize(const fs::path& folder, const json& values, const json&,
                   const std::function<bool()>& cancelled) const override {
@@ -62,16 +62,16 @@ class GraphsDomain : public WithOptions<GraphDomain, GraphsOptions, SynthSize> {
   }
 
  protected:
-  bool owns(const SafetensorsFile& file) const override {
+  bool owns(const file::SafetensorsFile& file) const override {
     return !file.has("pos") && file.metadata().contains("classes");
   }
 
-  void add_counts(const GraphStore& store, const std::vector<int64_t>& graphs,
+  void add_counts(const graph::GraphStore& store, const std::vector<int64_t>& graphs,
                   json& counts) const override {
-    std::vector<int64_t> by_class(store.need<Targets>().classes.size(), 0);
+    std::vector<int64_t> by_class(store.need<graph::Targets>().classes.size(), 0);
     for (const int64_t g : graphs) {
-      const int32_t y = store.y()[at(g)];
-      if (y >= 0) ++by_class[at(y)];
+      const int32_t y = store.y()[arrays::at(g)];
+      if (y >= 0) ++by_class[arrays::at(y)];
     }
     counts["classes"] = by_class;
   }
@@ -84,4 +84,4 @@ const Domain& graphs_domain() {
   return domain;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

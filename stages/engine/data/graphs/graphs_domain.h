@@ -3,10 +3,10 @@
 
 #include "engine/data/core/domain.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 const Domain& graphs_domain();
 
 const Wording& graphs_wording();
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

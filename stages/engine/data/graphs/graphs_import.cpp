@@ -7,7 +7,7 @@
 #include "engine/data/graphs/graph_builder.h"
 #include "kdgat/text.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 namespace fs = std::filesystem;
 
@@ -57,8 +57,8 @@ std::string form_of(const fs::path& source) {
   if (!fs::is_directory(source, ignored)) {
     if (!fs::is_regular_file(source, ignored)) return "";
     if (is_npz(source)) return kGraphNpz;
-    const bool are_tensors =
-        source.extension() == ".safetensors" && is_graph_tensors(SafetensorsFile::open(source));
+    const bool are_tensors = source.extension() == ".safetensors" &&
+                             is_graph_tensors(file::SafetensorsFile::open(source));
     return are_tensors ? kGraphTensors : "";
   }
   if (!packed_file(source, kTables[0]).empty() && !packed_file(source, kTables[1]).empty()) {
@@ -100,7 +100,7 @@ void warn_of(const EdgeChanges& changes, int64_t unlabelled, const GraphsImport&
 
 }  // namespace
 
-bool is_graph_tensors(const SafetensorsFile& file) {
+bool is_graph_tensors(const file::SafetensorsFile& file) {
   return file.has("x") && file.has("edge_index") && !file.has("pos") &&
          !file.metadata().contains("format");
 }
@@ -126,7 +126,7 @@ std::optional<GraphsInput> find_graphs(const fs::path& source, const std::string
   return out;
 }
 
-GraphStoreData import_graphs(const GraphsImport& import, const fs::path& folder) {
+graph::GraphStoreData import_graphs(const GraphsImport& import, const fs::path& folder) {
   GraphCollection collection;
   if (import.input.format == kGraphTables) {
     collection = read_graph_tables(import);
@@ -138,9 +138,10 @@ GraphStoreData import_graphs(const GraphsImport& import, const fs::path& folder)
   require_classes(collection, import.to_learn);
   EdgeChanges changes;
   const auto step = [&] { import.done(0); };
-  GraphStoreData out = build_graphs(collection, import.options.undirected, folder, step, changes);
+  graph::GraphStoreData out =
+      build_graphs(collection, import.options.undirected, folder, step, changes);
   warn_of(changes, std::count(out.y.begin(), out.y.end(), -1), import);
   return out;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -15,7 +15,7 @@
 #include "engine/file/safetensors.h"
 #include "engine/graph/graph_store.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 inline constexpr const char* kGraphTables = "graph-csv";
 inline constexpr const char* kTuDataset = "tudataset";
@@ -23,7 +23,7 @@ inline constexpr const char* kGraphTensors = "graph-tensors";
 inline constexpr const char* kGraphNpz = "graph-npz";
 
 /// A safetensors file with x and edge_index, without positions, that is no store.
-bool is_graph_tensors(const SafetensorsFile& file);
+bool is_graph_tensors(const file::SafetensorsFile& file);
 
 struct GraphsInput {
   std::string format;
@@ -55,6 +55,7 @@ GraphCollection read_tu_dataset(const GraphsImport& import);    ///< see tu_data
 GraphCollection read_tensor_file(const GraphsImport& import);
 
 /// All of it. Columns of the result spill to `folder`.
-GraphStoreData import_graphs(const GraphsImport& import, const std::filesystem::path& folder);
+graph::GraphStoreData import_graphs(const GraphsImport& import,
+                                    const std::filesystem::path& folder);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -8,7 +8,7 @@
 #include "engine/data/core/labelled_files.h"
 #include "kdgat/options.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// All options that matter to labelled graphs.
 struct GraphsOptions : SharedOptions, LabelledFiles {
@@ -29,4 +29,4 @@ struct GraphsOptions : SharedOptions, LabelledFiles {
   std::vector<Diagnostic> validate() const { return fold_problems(); }
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -15,7 +15,7 @@
 #include "engine/file/number_text.h"
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 constexpr std::size_t kEndBytes = 22, kLocalBytes = 30, kCentralBytes = 46;
@@ -55,7 +55,9 @@ class ZipArchive {
   }
 
   const std::vector<ZipMember>& members() const { return members_; }
-  std::string where(const ZipMember& member) const { return name_ + ": " + shown(member.name); }
+  std::string where(const ZipMember& member) const {
+    return name_ + ": " + file::shown(member.name);
+  }
 
   /// Unpacked, and as its checksum says.
   std::vector<std::byte> content(const ZipMember& member, std::size_t most) const {
@@ -277,16 +279,16 @@ NpyHeader header_of(std::string_view content, const std::string& where) {
 std::optional<std::size_t> bytes_of_shape(const std::vector<int64_t>& shape, std::size_t width) {
   std::size_t out = width;
   for (const int64_t size : shape) {
-    if (__builtin_mul_overflow(out, at(size), &out)) return std::nullopt;
+    if (__builtin_mul_overflow(out, arrays::at(size), &out)) return std::nullopt;
   }
   return out;
 }
 
-std::optional<DType> dtype_named(const std::string& descr) {
-  constexpr std::pair<const char*, DType> kTypes[] = {
-      {"<f4", DType::kF32}, {"<f8", DType::kF64}, {"<f2", DType::kF16},
-      {"<i8", DType::kI64}, {"<i4", DType::kI32}, {"<i2", DType::kI16},
-      {"|i1", DType::kI8},  {"|u1", DType::kU8},  {"|b1", DType::kBool}};
+std::optional<file::DType> dtype_named(const std::string& descr) {
+  constexpr std::pair<const char*, file::DType> kTypes[] = {
+      {"<f4", file::DType::kF32}, {"<f8", file::DType::kF64}, {"<f2", file::DType::kF16},
+      {"<i8", file::DType::kI64}, {"<i4", file::DType::kI32}, {"<i2", file::DType::kI16},
+      {"|i1", file::DType::kI8},  {"|u1", file::DType::kU8},  {"|b1", file::DType::kBool}};
   for (const auto& [name, type] : kTypes) {
     if (descr == name) return type;
   }
@@ -296,7 +298,7 @@ std::optional<DType> dtype_named(const std::string& descr) {
 /// From columns one behind the other to rows. Elements of `width` bytes.
 std::vector<std::byte> as_rows(const std::byte* from, const std::vector<int64_t>& shape,
                                std::size_t width) {
-  const std::size_t rows = at(shape[0]), columns = at(shape[1]);
+  const std::size_t rows = arrays::at(shape[0]), columns = arrays::at(shape[1]);
   std::vector<std::byte> out(rows * columns * width);
   for (std::size_t r = 0; r < rows; ++r) {
     for (std::size_t c = 0; c < columns; ++c) {
@@ -356,7 +358,7 @@ void NpzFile::add(const std::string& member, std::vector<std::byte> content,
                                      " bytes of data, which is not what its shape says");
   };
   if (header.descr.starts_with("<U")) {
-    const double letters = number_in(header.descr.substr(2)).value_or(-1);
+    const double letters = file::number_in(header.descr.substr(2)).value_or(-1);
     if (!(letters >= 0 && letters <= 4096)) {
       throw Error(ExitCode::kData, where + " holds texts that are too long");
     }
@@ -368,26 +370,26 @@ void NpzFile::add(const std::string& member, std::vector<std::byte> content,
   }
   const auto type = dtype_named(header.descr);
   if (!type) {
-    throw Error(ExitCode::kData, where + " is of the type " + shown(header.descr),
+    throw Error(ExitCode::kData, where + " is of the type " + file::shown(header.descr),
                 header.descr.find('O') != std::string::npos
                     ? "arrays of objects are not read: numbers or texts are"
                     : "read are <f4 <f8 <i4 <i8 and texts, as they are by themselves on most "
                       "machines: array.astype(...)");
   }
-  require_size(dtype_size(*type));
+  require_size(file::dtype_size(*type));
   std::vector<std::byte> values;
   const auto* from = reinterpret_cast<const std::byte*>(data.data());
   if (header.is_fortran && header.shape.size() > 1) {
     if (header.shape.size() != 2) {
       throw Error(ExitCode::kData, where + " has more than two dimensions, in Fortran's order");
     }
-    values = as_rows(from, header.shape, dtype_size(*type));
+    values = as_rows(from, header.shape, file::dtype_size(*type));
   } else {
     values.assign(from, from + data.size());
   }
   const auto kept = std::make_shared<const std::vector<std::byte>>(std::move(values));
   kept_.push_back(kept);
-  TensorView view;
+  file::TensorView view;
   view.dtype = *type;
   view.shape = header.shape;
   view.data = kept->data();
@@ -434,4 +436,4 @@ NpzFile NpzFile::parse(std::string_view bytes, const std::string& name, std::siz
   return out;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

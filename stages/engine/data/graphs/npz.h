@@ -12,7 +12,7 @@
 
 #include "engine/file/safetensors.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 class NpzFile {
  public:
@@ -25,16 +25,16 @@ class NpzFile {
   static NpzFile parse(std::string_view bytes, const std::string& name, std::size_t most_bytes);
 
   /// Views of arrays in C order, whatever order the file has. Valid while this or a copy lives.
-  const std::map<std::string, TensorView>& numbers() const { return numbers_; }
+  const std::map<std::string, file::TensorView>& numbers() const { return numbers_; }
   /// Of arrays of texts ('<U8').
   const std::map<std::string, std::vector<std::string>>& texts() const { return texts_; }
 
  private:
   void add(const std::string& member, std::vector<std::byte> content, const std::string& where);
 
-  std::map<std::string, TensorView> numbers_;
+  std::map<std::string, file::TensorView> numbers_;
   std::map<std::string, std::vector<std::string>> texts_;
   std::vector<std::shared_ptr<const std::vector<std::byte>>> kept_;  // what the views show
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

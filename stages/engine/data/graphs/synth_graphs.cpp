@@ -11,7 +11,7 @@
 #include "kdgat/atomic_file.h"
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 constexpr uint64_t kGraphStream = 14;
@@ -24,14 +24,14 @@ using Ends = std::pair<int64_t, int64_t>;
 /// The way number `index` of putting `kinds` kinds in pairs: the partner of each. Ways are counted
 /// by what the lowest free kind is joined to.
 std::vector<int64_t> pairing(int64_t kinds, int64_t index) {
-  std::vector<int64_t> free, partner(at(kinds));
+  std::vector<int64_t> free, partner(arrays::at(kinds));
   for (int64_t kind = 0; kind < kinds; ++kind) free.push_back(kind);
   while (!free.empty()) {
     const auto choices = static_cast<int64_t>(free.size()) - 1;
     const auto other = free.begin() + 1 + index % choices;
     index /= choices;
-    partner[at(free.front())] = *other;
-    partner[at(*other)] = free.front();
+    partner[arrays::at(free.front())] = *other;
+    partner[arrays::at(*other)] = free.front();
     free.erase(other);
     free.erase(free.begin());
   }
@@ -41,7 +41,7 @@ std::vector<int64_t> pairing(int64_t kinds, int64_t index) {
 /// The edges of a graph, drawn one group after the other; within a group ends may be exchanged.
 class EdgeDrawer {
  public:
-  explicit EdgeDrawer(Random& random) : random_(random) {}
+  explicit EdgeDrawer(arrays::Random& random) : random_(random) {}
 
   /// Joins from[i] with to[i]. An edge that is a loop or stands already exchanges ends with another
   /// of the group, so that degrees stay; one that cannot is left out.
@@ -74,12 +74,13 @@ class EdgeDrawer {
     return edge.first != edge.second && !edges_.contains(ordered(edge));
   }
 
-  Random& random_;
+  arrays::Random& random_;
   std::set<Ends> edges_;
 };
 
 /// Edges of a graph with `each` nodes of each kind, numbered kind by kind.
-std::set<Ends> edges_of_class(const std::vector<int64_t>& partner, int64_t each, Random& random) {
+std::set<Ends> edges_of_class(const std::vector<int64_t>& partner, int64_t each,
+                              arrays::Random& random) {
   std::vector<int64_t> degrees;  // of the nodes of a kind, the same for all kinds
   for (int64_t node = 0; node < each; ++node) {
     degrees.push_back(kLeastDegree + static_cast<int64_t>(random.below(
@@ -89,7 +90,7 @@ std::set<Ends> edges_of_class(const std::vector<int64_t>& partner, int64_t each,
   for (std::size_t kind = 0; kind < ends.size(); ++kind) {
     random.shuffle(degrees);
     for (int64_t node = 0; node < each; ++node) {
-      ends[kind].insert(ends[kind].end(), at(degrees[at(node)]),
+      ends[kind].insert(ends[kind].end(), arrays::at(degrees[arrays::at(node)]),
                         static_cast<int64_t>(kind) * each + node);
     }
     random.shuffle(ends[kind]);
@@ -98,7 +99,7 @@ std::set<Ends> edges_of_class(const std::vector<int64_t>& partner, int64_t each,
   EdgeDrawer drawer(random);
   std::vector<int64_t> rest;
   for (std::size_t kind = 0; kind < ends.size(); ++kind) {
-    const std::size_t other = at(partner[kind]);
+    const std::size_t other = arrays::at(partner[kind]);
     const auto part = [&](std::size_t of) {
       return std::vector(ends[of].begin(), ends[of].begin() + static_cast<std::ptrdiff_t>(joined));
     };
@@ -132,8 +133,8 @@ void write_synthetic_graphs(const std::filesystem::path& folder, const SynthSize
   nodes += "\n";
   for (int64_t graph = 0; graph < options.graphs; ++graph) {
     if (cancelled && cancelled()) throw Error(ExitCode::kInterrupted, "interrupted");
-    Random random(Random(static_cast<uint64_t>(options.seed), kGraphStream).next(),
-                  static_cast<uint64_t>(graph));
+    arrays::Random random(arrays::Random(static_cast<uint64_t>(options.seed), kGraphStream).next(),
+                          static_cast<uint64_t>(graph));
     const std::string name = "g" + std::to_string(graph);
     const int64_t label = graph % options.classes;
     graphs += name + ",class_" + std::to_string(label) + "\n";
@@ -157,4 +158,4 @@ void write_synthetic_graphs(const std::filesystem::path& folder, const SynthSize
   write_file(folder / "edges.csv", edges);
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

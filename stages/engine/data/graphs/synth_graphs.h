@@ -10,7 +10,7 @@
 
 #include "engine/data/core/synth_size.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// Writes graphs.csv, nodes.csv and edges.csv below `folder`. A graph has as many nodes of each of
 /// several kinds (the features: a column a kind), all kinds with the same degrees. A class is a way
@@ -24,4 +24,4 @@ void write_synthetic_graphs(const std::filesystem::path& folder, const SynthSize
 /// How many kinds of nodes `classes` classes need: even, at least 6.
 int64_t node_kinds(int64_t classes);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -17,7 +17,7 @@
 #include "engine/file/line_reader.h"
 #include "engine/file/number_text.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 constexpr std::size_t kMostLabels = 4096;  // a column each
@@ -61,12 +61,12 @@ class TuLines {
     const std::string_view text = words_[word];
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error == std::errc() && end == text.data() + text.size()) return value;
-    throw refuse("not a whole number: " + shown(text));
+    throw refuse("not a whole number: " + file::shown(text));
   }
   float number(std::size_t word) const {
-    const std::optional<double> value = number_in(words_[word]);
+    const std::optional<double> value = file::number_in(words_[word]);
     if (value && std::isfinite(static_cast<float>(*value))) return static_cast<float>(*value);
-    throw refuse("not a number: " + shown(words_[word]));
+    throw refuse("not a number: " + file::shown(words_[word]));
   }
   Error refuse(const std::string& what, const std::string& hint = "") const {
     return {ExitCode::kData, what, hint, where()};
@@ -75,7 +75,7 @@ class TuLines {
 
  private:
   const GraphsImport& import_;
-  LineReader lines_;
+  file::LineReader lines_;
   std::vector<std::string_view> words_;
 };
 
@@ -112,7 +112,7 @@ class TuReader {
 
   void read_indicator() {
     const auto graphs = static_cast<int64_t>(label_line_.size());
-    nodes_of_.assign(at(graphs), {});
+    nodes_of_.assign(arrays::at(graphs), {});
     TuLines lines(import_, file("graph_indicator").path);
     while (lines.next()) {
       lines.require_words(1);
@@ -122,10 +122,10 @@ class TuReader {
                            file("graph_labels").name + " has " + std::to_string(graphs) +
                            " labels");
       }
-      if (graph_of_.size() >= at(std::numeric_limits<int32_t>::max())) {
+      if (graph_of_.size() >= arrays::at(std::numeric_limits<int32_t>::max())) {
         throw lines.refuse("more nodes than can be counted");
       }
-      std::vector<int32_t>& nodes = nodes_of_[at(graph - 1)];
+      std::vector<int32_t>& nodes = nodes_of_[arrays::at(graph - 1)];
       graph_of_.push_back(static_cast<int32_t>(graph - 1));
       local_.push_back(static_cast<int32_t>(nodes.size()));
       nodes.push_back(static_cast<int32_t>(graph_of_.size()) - 1);
@@ -146,7 +146,7 @@ class TuReader {
       lines.require_words(2);
       const auto end_of = [&](std::size_t word) {
         const int64_t node = lines.integer(word);
-        if (node >= 1 && node <= nodes) return at(node - 1);
+        if (node >= 1 && node <= nodes) return arrays::at(node - 1);
         throw lines.refuse("an edge of node " + std::to_string(node) + ": " +
                            file("graph_indicator").name + " has " + std::to_string(nodes) +
                            " nodes");
@@ -156,7 +156,7 @@ class TuReader {
         throw lines.refuse("an edge between graph " + std::to_string(graph_of_[source] + 1) +
                            " and graph " + std::to_string(graph_of_[target] + 1));
       }
-      edges_of_[at(graph_of_[source])].push_back(edge_source_.size());
+      edges_of_[arrays::at(graph_of_[source])].push_back(edge_source_.size());
       edge_source_.push_back(local_[source]);
       edge_target_.push_back(local_[target]);
     }
@@ -185,7 +185,7 @@ class TuReader {
   GivenGraph graph(std::size_t g) const {
     GivenGraph out;
     out.nodes = static_cast<int64_t>(nodes_of_[g].size());
-    for (const int32_t node : nodes_of_[g]) node_features.append_row(at(node), out.x);
+    for (const int32_t node : nodes_of_[g]) node_features.append_row(arrays::at(node), out.x);
     for (const std::size_t edge : edges_of_[g]) {
       out.source.push_back(edge_source_[edge]);
       out.target.push_back(edge_target_[edge]);
@@ -296,4 +296,4 @@ GraphCollection read_tu_dataset(const GraphsImport& import) {
   return out;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

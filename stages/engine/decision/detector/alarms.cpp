@@ -10,7 +10,7 @@
 #include "kdgat/error.h"
 #include "kdgat/text.h"
 
-namespace kdgat::detector {
+namespace kdgat::decision {
 namespace {
 
 /// P(X <= count) of a Poisson variable.
@@ -124,4 +124,4 @@ Interval poisson_interval(int64_t count) {
   return {count == 0 ? 0 : mean_where(count - 1, 1 - kTail), mean_where(count, kTail)};
 }
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::decision

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace kdgat::detector {
+namespace kdgat::decision {
 
 /// Windows belong to one alarm that are fewer than so many apart, or between which the score stays
 /// within the deadband below the alarm's peak, in log-odds: what goes on being odd is no new alarm.
@@ -86,4 +86,4 @@ struct Interval {
 };
 Interval poisson_interval(int64_t count);
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::decision

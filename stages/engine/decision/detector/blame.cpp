@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <map>
 
-namespace kdgat::detector {
+namespace kdgat::decision {
 namespace {
 
-using graph::ComparedFrame;
-using graph::RelativeWindow;
-using graph::RelativeWindows;
+using data::ComparedFrame;
+using data::RelativeWindow;
+using data::RelativeWindows;
 
 // What is taken out must make so large a share of all that ids make, and so much in log-odds.
 constexpr double kLeastShare = 0.05, kLeast = 0.05;
@@ -28,7 +28,7 @@ std::vector<Candidate> candidates_of(const RelativeWindows& windows) {
     ++(is_known ? known : unknown)[frame.key];
     unknown_frames += is_known ? 0 : 1;
   }
-  for (const graph::Silence& silence : windows.silences()) known[silence.key];
+  for (const data::Silence& silence : windows.silences()) known[silence.key];
   std::vector<Candidate> out;
   out.reserve(known.size() + 2);
   for (const auto& [key, frames] : known) out.push_back({{key}, frames, 0});
@@ -148,4 +148,4 @@ Blame blame_of(const DetectorModel& model, const Decision& decision, const Relat
   return out;
 }
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::decision

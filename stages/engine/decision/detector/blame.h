@@ -21,14 +21,14 @@
 #include "engine/data/can/windows/relative_windows.h"
 #include "engine/decision/detector/detector_model.h"
 
-namespace kdgat::detector {
+namespace kdgat::decision {
 
 /// One part of a score.
 struct BlamedIds {
   std::vector<uint32_t> keys;  ///< ComparedFrame::key; of several the one that is most odd first
   double score = 0;            ///< what the window's score falls by without them; > 0
   /// Columns that fall.
-  std::array<bool, graph::kRelativeColumns> columns{};
+  std::array<bool, data::kRelativeColumns> columns{};
 };
 
 struct Blame {
@@ -40,6 +40,6 @@ struct Blame {
 /// At most `most` parts of windows.window(). Some microseconds where nothing is odd, some hundred
 /// of a window under attack.
 Blame blame_of(const DetectorModel& model, const Decision& decision,
-               const graph::RelativeWindows& windows, std::size_t most);
+               const data::RelativeWindows& windows, std::size_t most);
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::decision

@@ -12,7 +12,7 @@
 #include "kdgat/error.h"
 #include "kdgat/parse_json.h"
 
-namespace kdgat::detector {
+namespace kdgat::decision {
 namespace {
 
 using nlohmann::json;
@@ -99,8 +99,8 @@ KOfN alarm_rule_of(const json& in, const std::string& file) {
 
 std::vector<uint32_t> Vehicle::ids() const {
   std::vector<uint32_t> out;
-  for (const graph::IdProfile& one : profile.ids) {
-    if (!graph::is_diagnostic(one.id)) out.push_back(graph::without_priority(one.key()));
+  for (const data::IdProfile& one : profile.ids) {
+    if (!data::is_diagnostic(one.id)) out.push_back(data::without_priority(one.key()));
   }
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
@@ -150,7 +150,7 @@ std::string DetectorModel::text() const {
               {"version", alarm_rule.is_single() ? kVersion : kRuleVersion},
               {"window", window},
               {"own_windows", own_windows},
-              {"columns", graph::relative_names()},
+              {"columns", data::relative_names()},
               {"thresholds", std::move(thresholds)},
               {"vehicles", std::move(list)},
               {"classifier", classifier.to_json()},
@@ -177,7 +177,7 @@ DetectorModel DetectorModel::read(const std::filesystem::path& file, const Warn&
                {"format", "version", "window", "own_windows", "columns", "thresholds", "vehicles",
                 "classifier", "tails", "alarm"},
                warn);
-    if (in.at("columns") != json(graph::relative_names())) {
+    if (in.at("columns") != json(data::relative_names())) {
       throw Error(ExitCode::kData, name + ": a detector of other columns", "train it again");
     }
     constexpr int64_t kMostWindow = 10000;
@@ -185,14 +185,14 @@ DetectorModel DetectorModel::read(const std::filesystem::path& file, const Warn&
     constexpr int64_t kMostCount = int64_t{1} << 50;
     std::vector<Vehicle> vehicles;
     for (const json& one : in.at("vehicles")) {
-      vehicles.push_back({one.at("name"), graph::VehicleProfile::from_json(one.at("profile"), name),
+      vehicles.push_back({one.at("name"), data::VehicleProfile::from_json(one.at("profile"), name),
                           one.contains("own_windows")
                               ? ranged_count(one, "own_windows", 0, kMostCount, name)
                               : 0});
     }
     constexpr int64_t kLeastOwn = 20, kMostOwn = 100'000;
     const int64_t own = ranged_count(in, "own_windows", kLeastOwn, kMostOwn, name);
-    Tails tails = Tails::from_json(in.at("tails"), graph::kRelativeColumns, name);
+    Tails tails = Tails::from_json(in.at("tails"), data::kRelativeColumns, name);
     if (tails.columns().empty()) throw Error(ExitCode::kData, "\"tails\" is empty", "", name);
     return {window,
             own,
@@ -206,4 +206,4 @@ DetectorModel DetectorModel::read(const std::filesystem::path& file, const Warn&
   }
 }
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::decision

@@ -18,11 +18,11 @@
 #include "engine/decision/detector/tails.h"
 #include "engine/trees/boosted_trees.h"
 
-namespace kdgat::detector {
+namespace kdgat::decision {
 
 struct Vehicle {
   std::string name;  ///< of its first training log
-  graph::VehicleProfile profile;
+  data::VehicleProfile profile;
   int64_t own = 0;  ///< windows that it was learned from after training; 0 = from training logs
   /// As Log::benign_ids().
   std::vector<uint32_t> ids() const;
@@ -55,14 +55,14 @@ struct DetectorModel {
 
   /// For a profile of so many own windows: that of the nearest number, by ratio.
   const Decision& decision(int64_t own) const;
-  PartScores scores_of(const graph::RelativeWindow& window) const {
+  PartScores scores_of(const data::RelativeWindow& window) const {
     return {classifier.score(window.x), tails.score(window.x)};
   }
   /// How far one part lies above its threshold, the farther one, in units of log-odds. Above 0 is
   /// flagged, of scores that went through a PartFilter.
   static double score(const PartScores& scores, const Decision& decision);
   /// The same of a window alone.
-  double score(const graph::RelativeWindow& window, const Decision& decision) const {
+  double score(const data::RelativeWindow& window, const Decision& decision) const {
     return score(scores_of(window), decision);
   }
   /// Splits and leaves.
@@ -98,4 +98,4 @@ inline constexpr const char* kDetectorFile = "detector.json";
 /// The detector that a path names: a file of this form of name (.json), or the folder of one.
 std::optional<std::filesystem::path> detector_file(const std::filesystem::path& path);
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::decision

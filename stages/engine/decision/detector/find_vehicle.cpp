@@ -7,12 +7,12 @@
 #include "engine/decision/detector/traffic.h"
 #include "kdgat/error.h"
 
-namespace kdgat::detector {
+namespace kdgat::decision {
 
-void VehicleFinder::add(const graph::CanFrame& frame) {
-  if (frame.label == 1 || graph::is_diagnostic(frame.id)) return;
-  const uint32_t id = graph::without_priority(frame.key());
-  if (frames_.size() < graph::ProfileBuilder::kMostIds || frames_.contains(id)) {
+void VehicleFinder::add(const data::CanFrame& frame) {
+  if (frame.label == 1 || data::is_diagnostic(frame.id)) return;
+  const uint32_t id = data::without_priority(frame.key());
+  if (frames_.size() < data::ProfileBuilder::kMostIds || frames_.contains(id)) {
     Seen& seen = frames_.try_emplace(id, Seen{0, rows_}).first->second;
     ++seen.frames;
   } else {
@@ -71,4 +71,4 @@ std::string put_vehicle(Vehicle vehicle, const Vehicle* former, std::vector<Vehi
   return name;
 }
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::decision

@@ -11,12 +11,12 @@
 #include "engine/data/can/frames/can_frame.h"
 #include "engine/decision/detector/detector_model.h"
 
-namespace kdgat::detector {
+namespace kdgat::decision {
 
 class VehicleFinder {
  public:
   /// Rows labelled as attacks say nothing, nor do diagnostics, which any tester brings.
-  void add(const graph::CanFrame& frame);
+  void add(const data::CanFrame& frame);
   /// The vehicle with the most ids in common (overlap() above kSameVehicle), of those that have the
   /// id of 99 of 100 frames, but for one id that is not there from the beginning on; nullptr where
   /// there is none.
@@ -38,4 +38,4 @@ class VehicleFinder {
 /// another has its name.
 std::string put_vehicle(Vehicle vehicle, const Vehicle* former, std::vector<Vehicle>& vehicles);
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::decision

@@ -6,14 +6,14 @@
 #include "kdgat/error.h"
 #include "kdgat/kinds.h"
 
-namespace kdgat::detector {
+namespace kdgat::decision {
 namespace {
 
 namespace fs = std::filesystem;
 
 void check_file(const fs::path& file, const std::string& wanted) {
   const char* const needs = "a fusion with a detector needs the files of both next to its own";
-  if (graph::hash_file(file, needs) == wanted) return;
+  if (file::hash_file(file, needs) == wanted) return;
   throw Error(ExitCode::kData, file.string() + ": not the file that the fusion was made with",
               "copy the files of the step together, or run the fusion again");
 }
@@ -32,4 +32,4 @@ JoinedFiles read_joined(const fs::path& folder, const Warn& warn) {
   return {std::move(channel), DetectorModel::read(folder / kChannelDetector)};
 }
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::decision

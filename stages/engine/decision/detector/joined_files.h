@@ -7,7 +7,7 @@
 #include "engine/decision/detector/detector_model.h"
 #include "engine/decision/detector/network_channel.h"
 
-namespace kdgat::detector {
+namespace kdgat::decision {
 
 struct JoinedFiles {
   NetworkChannel channel;
@@ -21,4 +21,4 @@ bool is_joined(const std::filesystem::path& folder);
 /// hash; that of the detector is in the channel.
 JoinedFiles read_joined(const std::filesystem::path& folder, const Warn& warn = {});
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::decision

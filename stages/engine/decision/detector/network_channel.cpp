@@ -10,7 +10,7 @@
 #include "kdgat/error.h"
 #include "kdgat/parse_json.h"
 
-namespace kdgat::detector {
+namespace kdgat::decision {
 namespace {
 
 using nlohmann::json;
@@ -88,4 +88,4 @@ NetworkChannel NetworkChannel::read(const std::filesystem::path& file, const War
   return out;
 }
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::decision

@@ -15,7 +15,7 @@
 #include "engine/decision/detector/sealed_json.h"
 #include "engine/decision/detector/tails.h"
 
-namespace kdgat::detector {
+namespace kdgat::decision {
 
 /// Beside the network's file; the detector stands beside both.
 inline constexpr const char* kChannelFile = "channel.json";
@@ -53,4 +53,4 @@ class ChannelOnLog {
   std::optional<Tails> own_tails_;
 };
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::decision

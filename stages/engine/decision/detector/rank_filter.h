@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-namespace kdgat::detector {
+namespace kdgat::decision {
 
 /// A window is flagged where at least k of the last n windows of its log, itself included, exceed
 /// the threshold. 1 <= k <= n <= kMostOf.
@@ -45,4 +45,4 @@ class RankFilter {
   std::vector<double> sorted_;  // partly, so that add() allocates nothing
 };
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::decision

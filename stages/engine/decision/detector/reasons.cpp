@@ -9,13 +9,13 @@
 #include "engine/decision/detector/traffic.h"
 #include "kdgat/text.h"
 
-namespace kdgat::detector {
+namespace kdgat::decision {
 namespace {
 
-using graph::ByteMoves;
-using graph::ComparedFrame;
-using graph::IdProfile;
-using graph::Relative;
+using data::ByteMoves;
+using data::ComparedFrame;
+using data::IdProfile;
+using data::Relative;
 using nlohmann::json;
 
 constexpr double kMilliseconds = 1000;
@@ -96,7 +96,7 @@ class PayloadMoves {
  public:
   explicit PayloadMoves(const IdProfile& usual) : usual_(usual) {}
 
-  void add(const graph::CanFrame& from, const graph::CanFrame& to) {
+  void add(const data::CanFrame& from, const data::CanFrame& to) {
     ++moves_;
     const std::size_t length =
         std::min<std::size_t>({from.length, to.length, usual_.bytes.size(), bytes_.size()});
@@ -133,14 +133,14 @@ class PayloadMoves {
     bool never = false, far = false;
   };
   const IdProfile& usual_;
-  std::array<Byte, graph::kMostPayload> bytes_{};
+  std::array<Byte, data::kMostPayload> bytes_{};
   int64_t moves_ = 0;
 };
 
 void tell_payload(const Evidence& evidence, uint32_t key, const IdProfile& usual, IdFacts& out) {
   const auto compared = evidence.windows.frames();
   PayloadMoves moves(usual);
-  const graph::CanFrame* before = nullptr;
+  const data::CanFrame* before = nullptr;
   for (std::size_t i = 0; i < evidence.first + compared.size(); ++i) {
     const LogRow& row = evidence.rows[i];
     if (row.restarts) before = nullptr;
@@ -158,7 +158,7 @@ void insert_once(std::vector<int>& list, int value) {
 }
 
 /// Names of the message, and of the signals of the bytes that are told.
-void name_parts(const graph::DbcMessage& message, IdFacts& facts) {
+void name_parts(const data::DbcMessage& message, IdFacts& facts) {
   facts.name = message.name;
   for (const auto* bytes : {&facts.constant_moved, &facts.jumped, &facts.stood}) {
     for (const int byte : *bytes) {
@@ -196,7 +196,7 @@ IdFacts facts_of(const BlamedIds& part, uint32_t key, const Evidence& evidence) 
     if (longest > 0) out.longest_gap = kMilliseconds * static_cast<double>(longest);
     if (distance > 0) out.off = kMilliseconds * static_cast<double>(distance) * usual->period;
   }
-  for (const graph::Silence& silence : evidence.windows.silences()) {
+  for (const data::Silence& silence : evidence.windows.silences()) {
     if (silence.key == key && fell(part, {Relative::kSilence})) {
       out.silent = kMilliseconds * static_cast<double>(silence.seconds);
     }
@@ -305,7 +305,7 @@ Reason reason_of(const BlamedIds& part, const Evidence& evidence) {
   for (std::size_t i = 0; i < told; ++i) {
     const uint32_t key = part.keys[i];
     out.ids.push_back(facts_of(part, key, evidence));
-    const graph::DbcMessage* message =
+    const data::DbcMessage* message =
         evidence.names != nullptr ? evidence.names->of_key(key) : nullptr;
     if (message != nullptr) name_parts(*message, out.ids.back());
   }
@@ -334,4 +334,4 @@ Reason reason_of(const BlamedIds& part, const Evidence& evidence) {
   return out;
 }
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::decision

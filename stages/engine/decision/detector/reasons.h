@@ -17,21 +17,21 @@
 #include "engine/data/can/windows/vehicle_profile.h"
 #include "engine/decision/detector/blame.h"
 
-namespace kdgat::detector {
+namespace kdgat::decision {
 
 /// A row of a log while it streams; `restarts`: another capture begins with it.
 struct LogRow {
-  graph::CanFrame frame;
+  data::CanFrame frame;
   bool restarts = false;
 };
 
 /// A window that was just judged, and rows of its log, to say what its ids did.
 struct Evidence {
-  const graph::VehicleProfile& profile;
-  const graph::RelativeWindows& windows;   ///< its window() is the one in question
-  std::span<const LogRow> rows;            ///< of the log: ahead of the window, its own, any behind
-  std::size_t first;                       ///< of `rows` the window's first one
-  const graph::DbcNames* names = nullptr;  ///< of ids and bytes, for people; nullptr: none
+  const data::VehicleProfile& profile;
+  const data::RelativeWindows& windows;   ///< its window() is the one in question
+  std::span<const LogRow> rows;           ///< of the log: ahead of the window, its own, any behind
+  std::size_t first;                      ///< of `rows` the window's first one
+  const data::DbcNames* names = nullptr;  ///< of ids and bytes, for people; nullptr: none
 };
 
 /// What one id did in a window. Milliseconds; absent where there is nothing to say.
@@ -69,4 +69,4 @@ inline constexpr std::size_t kToldIds = 3;
 
 Reason reason_of(const BlamedIds& part, const Evidence& evidence);
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::decision

@@ -7,7 +7,7 @@
 #include "engine/file/safetensors.h"
 #include "kdgat/error.h"
 
-namespace kdgat::detector {
+namespace kdgat::decision {
 namespace {
 
 using nlohmann::json;
@@ -21,7 +21,7 @@ std::string canonical_text(const json& content) {
 
 std::string seal_of(const json& content) {
   const std::string text = canonical_text(content);
-  return graph::hash_bytes(text.data(), text.size());
+  return file::hash_bytes(text.data(), text.size());
 }
 
 }  // namespace
@@ -57,4 +57,4 @@ void check_seal(json& content, const std::filesystem::path& file,
               "copy it again, or train it again", name);
 }
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::decision

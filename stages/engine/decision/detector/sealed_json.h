@@ -12,7 +12,7 @@
 
 #include "kdgat/stage.h"
 
-namespace kdgat::detector {
+namespace kdgat::decision {
 
 /// Takes what a file is read in spite of; empty: nobody listens.
 using Warn = std::function<void(const std::string& warning)>;
@@ -32,4 +32,4 @@ inline Warn warning_to(const Host& host) {
   return [&host](const std::string& warning) { host.log("warning", warning); };
 }
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::decision

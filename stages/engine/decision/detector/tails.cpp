@@ -6,7 +6,7 @@
 
 #include "kdgat/error.h"
 
-namespace kdgat::detector {
+namespace kdgat::decision {
 namespace {
 
 constexpr double kTailShare = 0.01, kLeastExcess = 1e-3, kMostRare = 30;
@@ -90,4 +90,4 @@ Tails Tails::from_json(const nlohmann::json& json, std::size_t width, const std:
   return out;
 }
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::decision

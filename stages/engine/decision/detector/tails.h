@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace kdgat::detector {
+namespace kdgat::decision {
 
 class Tails {
  public:
@@ -45,4 +45,4 @@ class Tails {
   std::vector<Column> columns_;
 };
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::decision

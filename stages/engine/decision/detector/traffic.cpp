@@ -12,10 +12,10 @@
 #include "engine/arrays/random.h"
 #include "kdgat/text.h"
 
-namespace kdgat::detector {
+namespace kdgat::decision {
 namespace {
 
-bool same_row(const graph::CanFrame& a, const graph::CanFrame& b) {
+bool same_row(const data::CanFrame& a, const data::CanFrame& b) {
   return a.id == b.id && a.length == b.length && a.label == b.label && a.payload == b.payload;
 }
 
@@ -25,7 +25,7 @@ uint64_t content_hash(const Log& log) {
   uint64_t out = 0xcbf29ce484222325;
   const auto add = [&](uint64_t number) { out = (out ^ number) * kPrime; };
   for (int64_t row = 0; row < log.rows(); ++row) {
-    const graph::CanFrame frame = log.frame(row);
+    const data::CanFrame frame = log.frame(row);
     add(frame.id);
     add(frame.length);
     add(static_cast<uint8_t>(frame.label));
@@ -87,7 +87,7 @@ void LogProblems::add(uint32_t key, double time, bool is_attack, bool restarts) 
   }
   last_ = time;
   if (!is_attack && !beyond_) ids_.insert(key);
-  if (!beyond_ && ids_.size() > graph::ProfileBuilder::kMostIds) beyond_ = rows_;
+  if (!beyond_ && ids_.size() > data::ProfileBuilder::kMostIds) beyond_ = rows_;
   ++rows_;
 }
 
@@ -108,7 +108,7 @@ std::vector<std::string> LogProblems::sentences() const {
                   ": no attack can be told by how it differs from the rest of a bus");
   }
   if (beyond_) {
-    out.push_back("more than " + grouped(static_cast<int64_t>(graph::ProfileBuilder::kMostIds)) +
+    out.push_back("more than " + grouped(static_cast<int64_t>(data::ProfileBuilder::kMostIds)) +
                   " benign ids, which a profile holds: others, from row " + grouped(*beyond_ + 1) +
                   " on, are unknown to it");
   }
@@ -118,7 +118,7 @@ std::vector<std::string> LogProblems::sentences() const {
 std::vector<std::string> Log::problems() const {
   LogProblems problems;
   for (int64_t row = 0; row < rows_; ++row) {
-    problems.add(graph::key_of(*frames_, begin_ + row),
+    problems.add(data::key_of(*frames_, begin_ + row),
                  frames_->time[static_cast<std::size_t>(begin_ + row)], is_attack(row),
                  restarts(row));
   }
@@ -148,7 +148,7 @@ void Log::make_monotonic() {
 std::vector<uint32_t> Log::benign_ids(int64_t end) const {
   std::unordered_set<uint32_t> seen;
   for (int64_t row = 0; row < std::min(end, rows_); ++row) {
-    if (is_attack(row) || graph::is_diagnostic(id(row))) continue;
+    if (is_attack(row) || data::is_diagnostic(id(row))) continue;
     seen.insert(key(row));
   }
   std::vector<uint32_t> out(seen.begin(), seen.end());
@@ -186,8 +186,8 @@ std::vector<SameContent> same_content(std::span<const Log> logs) {
   return out;
 }
 
-graph::VehicleProfile learn_profile(std::span<const Piece> pieces) {
-  graph::ProfileBuilder builder;
+data::VehicleProfile learn_profile(std::span<const Piece> pieces) {
+  data::ProfileBuilder builder;
   for (const Piece& piece : pieces) {
     builder.restart();
     for (int64_t row = piece.begin; row < piece.end; ++row) {
@@ -230,25 +230,25 @@ std::vector<std::vector<std::size_t>> group_by_vehicle(std::span<const Log> logs
   return out;
 }
 
-graph::VehicleProfile forget_moves(graph::VehicleProfile profile, double share,
-                                   graph::Random& random) {
+data::VehicleProfile forget_moves(data::VehicleProfile profile, double share,
+                                  arrays::Random& random) {
   constexpr int64_t kFewFrames = 4;
   constexpr double kOfRareIds = 0.5;
   constexpr double kOfBytes = 0.6;  // a signal rests as a whole, counters beside it do not
   // A beginning of some seconds does not know ids that are sent more rarely.
-  std::erase_if(profile.ids, [&](const graph::IdProfile& id) {
+  std::erase_if(profile.ids, [&](const data::IdProfile& id) {
     return id.frames <= kFewFrames && random.uniform() < kOfRareIds;
   });
-  for (graph::IdProfile& id : profile.ids) {
+  for (data::IdProfile& id : profile.ids) {
     if (random.uniform() >= share) continue;
-    for (graph::ByteMoves& byte : id.bytes) {
+    for (data::ByteMoves& byte : id.bytes) {
       if (random.uniform() >= kOfBytes) continue;
       byte.set_counts({byte.total()});
       byte.settle();
     }
-    id.change = graph::IdProfile::kLeastChange;
+    id.change = data::IdProfile::kLeastChange;
   }
   return profile;
 }
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::decision

@@ -18,7 +18,7 @@
 #include "engine/data/can/windows/vehicle_profile.h"
 #include "engine/graph/graph_store.h"
 
-namespace kdgat::detector {
+namespace kdgat::decision {
 
 /// Frames a second of logs without times: for budgets of alarms an hour, and where attacks are
 /// injected.
@@ -53,8 +53,8 @@ class Log {
   const std::string& part() const { return source_->scenario; }
   bool trains() const { return source_->role == "train"; }
   int64_t rows() const { return rows_; }
-  graph::CanFrame frame(int64_t row) const {
-    graph::CanFrame out = graph::frame_of(*frames_, begin_ + row);
+  data::CanFrame frame(int64_t row) const {
+    data::CanFrame out = data::frame_of(*frames_, begin_ + row);
     out.time = time(row);
     return out;
   }
@@ -67,9 +67,9 @@ class Log {
   }
   /// CanFrame::key() without_priority(): what benign_ids() are.
   uint32_t key(int64_t row) const {
-    return graph::without_priority(graph::key_of(*frames_, begin_ + row));
+    return data::without_priority(data::key_of(*frames_, begin_ + row));
   }
-  bool restarts(int64_t row) const { return graph::restarts(*frames_, begin_ + row); }
+  bool restarts(int64_t row) const { return data::restarts(*frames_, begin_ + row); }
   bool is_attack(int64_t row) const {
     return (frames_->flags[static_cast<std::size_t>(begin_ + row)] & graph::Frames::kAttack) != 0;
   }
@@ -123,12 +123,12 @@ struct Piece {
   int64_t begin, end;
 };
 /// A row of a log: what it teaches. One that is labelled as an attack teaches nothing.
-inline void learn_row(const graph::CanFrame& frame, bool restarts, graph::ProfileBuilder& builder) {
+inline void learn_row(const data::CanFrame& frame, bool restarts, data::ProfileBuilder& builder) {
   if (restarts) builder.restart();
   if (frame.label != 1) builder.add(frame);
 }
 /// What the benign rows of these pieces teach.
-graph::VehicleProfile learn_profile(std::span<const Piece> pieces);
+data::VehicleProfile learn_profile(std::span<const Piece> pieces);
 
 /// Windows of its own that the profile of a vehicle never seen is learned from, unless said.
 inline constexpr int64_t kOwnWindows = 300;
@@ -143,7 +143,7 @@ inline int64_t own_windows_of(int64_t most, int64_t window) {
 /// and what they teach; no profile where there are fewer than kLeastOwn.
 struct OwnBeginning {
   int64_t windows = 0;
-  std::optional<graph::VehicleProfile> profile;
+  std::optional<data::VehicleProfile> profile;
 };
 inline constexpr int64_t kLeastOwn = 20;  ///< windows; fewer say too little of what is usual
 OwnBeginning learn_own(const Log& log, int64_t window, int64_t most);
@@ -158,7 +158,7 @@ inline constexpr double kSameVehicle = 0.7;
 std::vector<std::vector<std::size_t>> group_by_vehicle(std::span<const Log> logs);
 
 /// As `profile`, but that of a share of ids some bytes seem never to have moved.
-graph::VehicleProfile forget_moves(graph::VehicleProfile profile, double share,
-                                   graph::Random& random);
+data::VehicleProfile forget_moves(data::VehicleProfile profile, double share,
+                                  arrays::Random& random);
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::decision

@@ -9,7 +9,7 @@
 #include "engine/decision/detector/find_vehicle.h"
 #include "kdgat/error.h"
 
-namespace kdgat::detector {
+namespace kdgat::decision {
 
 WindowScorer::WindowScorer(const DetectorModel& model, std::string name, int64_t own_windows,
                            Sink sink)
@@ -19,7 +19,7 @@ WindowScorer::WindowScorer(const DetectorModel& model, std::string name, int64_t
       sink_(std::move(sink)),
       filter_(model) {}
 
-void WindowScorer::add(const graph::CanFrame& frame, bool restarts) {
+void WindowScorer::add(const data::CanFrame& frame, bool restarts) {
   if (windows_) return judge({frame, restarts});
   if (frame.label == 1 && first_attack_ < 0) first_attack_ = std::ssize(heard_);
   is_labelled_ = is_labelled_ || frame.label >= 0;
@@ -78,7 +78,7 @@ void WindowScorer::listen(bool is_end) {
 void WindowScorer::try_on(const LogRow& row) {
   if (row.restarts) trial_->restart();
   if (!trial_->add(row.frame)) return;
-  const graph::RelativeWindow& window = trial_->window();
+  const data::RelativeWindow& window = trial_->window();
   const int64_t number = window.first_row / model_.window;
   if (number < kMatchWindows) return;
   const Decision& decision = model_.decision(kMatchWindows);
@@ -93,8 +93,8 @@ void WindowScorer::try_on(const LogRow& row) {
   odd_ = std::min(odd_, std::max(kMatchWindows, trial_odd_.front() - 1));
 }
 
-graph::VehicleProfile WindowScorer::learned_from(int64_t windows) const {
-  graph::ProfileBuilder builder;
+data::VehicleProfile WindowScorer::learned_from(int64_t windows) const {
+  data::ProfileBuilder builder;
   for (int64_t row = 0; row < windows * model_.window; ++row) {
     const LogRow& heard = heard_[static_cast<std::size_t>(row)];
     learn_row(heard.frame, heard.restarts, builder);
@@ -102,8 +102,7 @@ graph::VehicleProfile WindowScorer::learned_from(int64_t windows) const {
   return builder.profile();
 }
 
-void WindowScorer::begin(const graph::VehicleProfile& profile, const Vehicle* vehicle,
-                         int64_t own) {
+void WindowScorer::begin(const data::VehicleProfile& profile, const Vehicle* vehicle, int64_t own) {
   trial_.reset();
   trial_profile_.reset();
   vehicle_ = vehicle;
@@ -163,4 +162,4 @@ void WindowScorer::give() {
   ++next_.number;
 }
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::decision

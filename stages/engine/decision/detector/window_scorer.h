@@ -24,7 +24,7 @@
 #include "engine/decision/detector/reasons.h"
 #include "engine/decision/detector/traffic.h"
 
-namespace kdgat::detector {
+namespace kdgat::decision {
 
 /// First windows of a log that say of which vehicle it is.
 inline constexpr int64_t kMatchWindows = 100;
@@ -42,7 +42,7 @@ struct Reasons {
 
 struct JudgedWindow {
   int64_t number = 0;  ///< in its log, from 0
-  graph::RelativeWindow relative;
+  data::RelativeWindow relative;
   double time = 0;   ///< of its first row as the log has it; NaN where it has none
   double until = 0;  ///< the same of the window behind it; NaN where there is none
   int64_t ids = 0;   ///< distinct, on each bus
@@ -69,11 +69,11 @@ class WindowScorer {
   void take(const Vehicle& vehicle) { begin(vehicle.profile, &vehicle, 0); }
 
   /// reasons() come with the names that these know; they must outlive this.
-  void name_by(const graph::DbcNames& names) { names_ = &names; }
+  void name_by(const data::DbcNames& names) { names_ = &names; }
 
   /// `restarts`: the frame begins another capture. Throws Error(kData) where a vehicle never seen
   /// has fewer than kLeastOwn windows ahead of its first row that is labelled as an attack.
-  void add(const graph::CanFrame& frame, bool restarts);
+  void add(const data::CanFrame& frame, bool restarts);
   /// The log has ended: gives the windows that are left. Throws Error(kData) as add(), where a
   /// vehicle never seen has fewer windows in all.
   void finish();
@@ -86,7 +86,7 @@ class WindowScorer {
   /// of the model.
   int64_t own() const { return own_; }
   /// Not while it listens: what windows are relative to.
-  const graph::VehicleProfile& profile() const {
+  const data::VehicleProfile& profile() const {
     return vehicle_ != nullptr ? vehicle_->profile : *learned_;
   }
   const KOfN& alarm_rule() const { return model_.alarm_rule; }
@@ -98,8 +98,8 @@ class WindowScorer {
  private:
   void listen(bool is_end);
   void try_on(const LogRow& row);
-  graph::VehicleProfile learned_from(int64_t windows) const;
-  void begin(const graph::VehicleProfile& profile, const Vehicle* vehicle, int64_t own);
+  data::VehicleProfile learned_from(int64_t windows) const;
+  void begin(const data::VehicleProfile& profile, const Vehicle* vehicle, int64_t own);
   void judge(const LogRow& row);
   void give();
 
@@ -107,23 +107,23 @@ class WindowScorer {
   std::string name_;
   int64_t most_own_;
   Sink sink_;
-  const graph::DbcNames* names_ = nullptr;
+  const data::DbcNames* names_ = nullptr;
 
   // While it listens.
   std::vector<LogRow> heard_;
   int64_t first_attack_ = -1;  // row
   bool is_labelled_ = false;
-  bool is_unknown_ = false;                             // it is none of the model's vehicles
-  int64_t odd_ = std::numeric_limits<int64_t>::max();   // windows ahead of the first odd one
-  std::optional<graph::VehicleProfile> trial_profile_;  // of the first kMatchWindows
-  std::optional<graph::RelativeWindows> trial_;
+  bool is_unknown_ = false;                            // it is none of the model's vehicles
+  int64_t odd_ = std::numeric_limits<int64_t>::max();  // windows ahead of the first odd one
+  std::optional<data::VehicleProfile> trial_profile_;  // of the first kMatchWindows
+  std::optional<data::RelativeWindows> trial_;
   std::optional<PartFilter> trial_filter_;
   std::deque<int64_t> trial_odd_;  // of the last windows that the alarm rule looks at the odd ones
 
   const Vehicle* vehicle_ = nullptr;
-  std::optional<graph::VehicleProfile> learned_;
+  std::optional<data::VehicleProfile> learned_;
   const Decision* decision_ = nullptr;
-  std::optional<graph::RelativeWindows> windows_;
+  std::optional<data::RelativeWindows> windows_;
   PartFilter filter_;
   int64_t own_ = 0;
   JudgedWindow next_;
@@ -138,4 +138,4 @@ class WindowScorer {
   std::deque<Facts> facts_;  // of windows that are complete and not yet given
 };
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::decision

@@ -75,10 +75,10 @@ std::string problem_of(const json& schema, const json& value) {
          choices.dump();
 }
 
-score::ScoreOptions options_of(const char* text) {
+decision::ScoreOptions options_of(const char* text) {
   json given = text == nullptr ? json::object() : checked_json(text, "options");
   if (!given.is_object()) throw Error(ExitCode::kUsage, "options: not a JSON object");
-  const json schema = options_schema<score::ScoreOptions>();
+  const json schema = options_schema<decision::ScoreOptions>();
   std::vector<Diagnostic> problems;
   for (const auto& [name, option] : schema.at("properties").items()) {
     const auto value = given.find(name);
@@ -86,7 +86,7 @@ score::ScoreOptions options_of(const char* text) {
     if (!problem.empty()) problems.push_back({"options." + name, problem, ""});
   }
   if (!problems.empty()) throw Error(ExitCode::kUsage, std::move(problems));
-  score::ScoreOptions options = load_options<score::ScoreOptions>(given);
+  decision::ScoreOptions options = load_options<decision::ScoreOptions>(given);
   options.batch = 1;  // as each frame comes, whatever was asked for
   return options;
 }
@@ -99,7 +99,7 @@ double seconds_of(const json& time) {
 
 struct kdgat_detect {
   kdgat_detect(const char* file, const char* text)
-      : options(options_of(text)), model(score::open_stream_model(file, options, {})) {
+      : options(options_of(text)), model(decision::open_stream_model(file, options, {})) {
     judge = model->judge("bus", {{},
                                  [this](const AlarmEvent& alarm) { keep(alarm); },
                                  [](const std::string&, const std::string&) {},
@@ -132,11 +132,11 @@ struct kdgat_detect {
       throw Error(ExitCode::kData, "id " + std::to_string(from.id) + " is beyond " +
                                        (is_extended ? "29" : "11") + " bits");
     }
-    if (from.channel >= graph::kMostChannels) {
+    if (from.channel >= data::kMostChannels) {
       throw Error(ExitCode::kData,
                   "channel " + std::to_string(from.channel) + ": 0 to 7 are possible");
     }
-    graph::CanFrame frame;
+    data::CanFrame frame;
     frame.time = std::isfinite(from.time) ? from.time : std::numeric_limits<double>::quiet_NaN();
     frame.id = from.id;
     frame.length = from.length;
@@ -146,15 +146,15 @@ struct kdgat_detect {
     frame.fd = (from.flags & KDGAT_FRAME_FD) != 0;
     if (from.length > 0 && !frame.remote)
       std::copy_n(from.data, from.length, frame.payload.begin());
-    const bool restarts = frame.time < last - graph::kClockRestart;
+    const bool restarts = frame.time < last - data::kClockRestart;
     if (!std::isnan(frame.time)) last = frame.time;
     ++frames;
     judge->add(frame, restarts);
   }
 
-  const score::ScoreOptions options;
-  const std::unique_ptr<score::StreamModel> model;
-  std::unique_ptr<score::LogJudge> judge;
+  const decision::ScoreOptions options;
+  const std::unique_ptr<decision::StreamModel> model;
+  std::unique_ptr<decision::LogJudge> judge;
   std::deque<AlarmEvent> waiting;
   std::string error, line;
   int64_t frames = 0, dropped = 0;
@@ -214,7 +214,7 @@ void kdgat_detect_count(const kdgat_detect* detect, kdgat_detect_counts* counts)
   if (counts == nullptr) return;
   *counts = {};
   if (detect == nullptr) return;
-  const score::LogJudge& judge = *detect->judge;
+  const decision::LogJudge& judge = *detect->judge;
   *counts = {detect->frames,    judge.windows(), judge.flagged(),
              judge.alarms(),    detect->dropped, judge.is_learning() ? 1 : 0,
              judge.last_score()};

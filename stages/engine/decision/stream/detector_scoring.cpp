@@ -12,10 +12,8 @@
 #include "engine/file/tensor_hash.h"
 #include "kdgat/small_file.h"
 
-namespace kdgat::score {
+namespace kdgat::decision {
 namespace {
-
-using detector::DetectorModel;
 
 class DetectorScoring : public ExplainedScoring {
  public:
@@ -23,10 +21,10 @@ class DetectorScoring : public ExplainedScoring {
                   const Host& host)
       : ExplainedScoring(std::move(hash), options, host), model_(std::move(model)) {}
 
-  void read(const graph::LogFile& file) override {
-    graph::CanLog log = open(file);
+  void read(const data::LogFile& file) override {
+    data::CanLog log = open(file);
     LogScorer judge = watch(model_, file);
-    graph::CanFrame frame;
+    data::CanFrame frame;
     while (!judge.is_done() && log.next(frame)) judge.add(frame, log.restarted());
     judge.finish();
     count_watched(judge, log);
@@ -56,9 +54,9 @@ std::unique_ptr<LogScoring> open_detector(const std::filesystem::path& file,
     throw Error(ExitCode::kUsage, file.string() + " is a detector, which has no need of a device",
                 "leave --device away");
   }
-  DetectorModel model = DetectorModel::read(file, detector::warning_to(host));
+  DetectorModel model = DetectorModel::read(file, warning_to(host));
   check_options(model, file.string(), options);
-  return std::make_unique<DetectorScoring>(std::move(model), graph::hash_file(file), options, host);
+  return std::make_unique<DetectorScoring>(std::move(model), file::hash_file(file), options, host);
 }
 
-}  // namespace kdgat::score
+}  // namespace kdgat::decision

@@ -10,7 +10,7 @@
 #include "engine/decision/stream/score_options.h"
 #include "kdgat/stage.h"
 
-namespace kdgat::score {
+namespace kdgat::decision {
 
 /// Whether a file is JSON, as a detector is; any other model is safetensors, whose header begins
 /// with its length.
@@ -22,4 +22,4 @@ std::unique_ptr<LogScoring> open_detector(const std::filesystem::path& file,
                                           const ScoreOptions& options, const Request& request,
                                           const Host& host);
 
-}  // namespace kdgat::score
+}  // namespace kdgat::decision

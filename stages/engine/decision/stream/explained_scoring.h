@@ -11,7 +11,7 @@
 #include "engine/decision/stream/log_scorer.h"
 #include "engine/decision/stream/log_scoring.h"
 
-namespace kdgat::score {
+namespace kdgat::decision {
 
 class ExplainedScoring : public LogScoring {
  public:
@@ -30,13 +30,13 @@ class ExplainedScoring : public LogScoring {
   }
 
  protected:
-  LogScorer watch(const detector::DetectorModel& model, const graph::LogFile& file,
+  LogScorer watch(const DetectorModel& model, const data::LogFile& file,
                   LogScorer::Channel channel = {}) {
     return {model,          options_,       file.name, hash_,
             sink_to(host_), &explanations_, names_,    std::move(channel)};
   }
   /// count(), of a log that was read to its end; of another the windows alone.
-  void count_watched(const LogScorer& watch, const graph::CanLog& log) {
+  void count_watched(const LogScorer& watch, const data::CanLog& log) {
     if (watch.is_done()) {
       windows_ += watch.windows();
     } else {
@@ -47,7 +47,7 @@ class ExplainedScoring : public LogScoring {
  private:
   const std::string hash_;
   Explanations explanations_;
-  const graph::DbcNames names_;
+  const data::DbcNames names_;
 };
 
-}  // namespace kdgat::score
+}  // namespace kdgat::decision

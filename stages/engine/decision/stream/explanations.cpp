@@ -6,11 +6,9 @@
 
 #include "kdgat/text.h"
 
-namespace kdgat::score {
+namespace kdgat::decision {
 namespace {
 
-using detector::JudgedWindow;
-using detector::Reason;
 using nlohmann::json;
 
 std::string points(double score) { return format_number("%.2f", score); }
@@ -22,8 +20,8 @@ std::string decision_of(const JudgedWindow& window, double threshold) {
   return window.is_own ? "calibration" : window.score > threshold ? "attack" : "benign";
 }
 
-std::string vehicle_of(const detector::WindowScorer& watch) {
-  const detector::Vehicle* vehicle = watch.vehicle();
+std::string vehicle_of(const WindowScorer& watch) {
+  const Vehicle* vehicle = watch.vehicle();
   return vehicle != nullptr ? vehicle->name : "";
 }
 
@@ -41,8 +39,7 @@ bool Explanations::is_wanted(const JudgedWindow& window) const {
 }
 
 void Explanations::add(const std::string& file, const JudgedWindow& window, double threshold,
-                       const detector::AlarmStream& alarms, int64_t alarm,
-                       const detector::WindowScorer& watch) {
+                       const AlarmStream& alarms, int64_t alarm, const WindowScorer& watch) {
   if (options_.explain == "none" || is_done()) return;
   if (window.number == 0) first_ = window.time;
   last_ = window.relative.end;
@@ -63,7 +60,7 @@ void Explanations::add(const std::string& file, const JudgedWindow& window, doub
   }
 }
 
-void Explanations::close(const detector::Alarm& alarm, double begin, double end) {
+void Explanations::close(const Alarm& alarm, double begin, double end) {
   if (!peak_) return;
   Found one = std::move(*peak_);
   peak_.reset();
@@ -182,4 +179,4 @@ ResultTable Explanations::table(const Found& one) {
   return out;
 }
 
-}  // namespace kdgat::score
+}  // namespace kdgat::decision

@@ -12,7 +12,7 @@
 #include "engine/decision/stream/score_options.h"
 #include "kdgat/stage.h"
 
-namespace kdgat::score {
+namespace kdgat::decision {
 
 /// null where there is none.
 nlohmann::json time_json(double seconds);
@@ -27,10 +27,10 @@ class Explanations {
 
   /// A window that was just judged, from within the sink of `watch`, when `alarms` had it; `alarm`:
   /// number of the open alarm, or of the next one.
-  void add(const std::string& file, const detector::JudgedWindow& window, double threshold,
-           const detector::AlarmStream& alarms, int64_t alarm, const detector::WindowScorer& watch);
+  void add(const std::string& file, const JudgedWindow& window, double threshold,
+           const AlarmStream& alarms, int64_t alarm, const WindowScorer& watch);
   /// The alarm of the last peak is over; `begin`: time of its first row.
-  void close(const detector::Alarm& alarm, double begin, double end);
+  void close(const Alarm& alarm, double begin, double end);
   /// The one window, or alarm, that was asked for is found: no more of the log is wanted.
   bool is_done() const { return options_.explains_one() && !found_.empty(); }
   /// The log has ended. Throws Error(kUsage) with what there is, where it has no such window or
@@ -48,17 +48,17 @@ class Explanations {
   struct AlarmSpan {
     int64_t number = 0;
     double begin = 0, end = 0;
-    detector::Alarm alarm;
+    Alarm alarm;
   };
   struct Found {
     std::string file, vehicle;
-    detector::JudgedWindow window;
+    JudgedWindow window;
     double threshold = 0;
-    detector::KOfN alarm_rule;
-    detector::Reasons reasons;
+    KOfN alarm_rule;
+    Reasons reasons;
     std::optional<AlarmSpan> alarm;
   };
-  bool is_wanted(const detector::JudgedWindow& window) const;
+  bool is_wanted(const JudgedWindow& window) const;
   static std::string heading(const Found& one);
   static nlohmann::json numbers(const Found& one);
   static ResultTable table(const Found& one);
@@ -71,4 +71,4 @@ class Explanations {
   double first_ = 0, last_ = 0;  // times of the log; NaN where it has none
 };
 
-}  // namespace kdgat::score
+}  // namespace kdgat::decision

@@ -8,7 +8,7 @@
 #include "kdgat/event.h"
 #include "kdgat/stage.h"
 
-namespace kdgat::score {
+namespace kdgat::decision {
 
 /// Called in the order of the stream, from the thread that judges.
 struct JudgeSink {
@@ -28,4 +28,4 @@ inline JudgeSink sink_to(const Host& host) {
       [&host] { return host.cancelled(); }};
 }
 
-}  // namespace kdgat::score
+}  // namespace kdgat::decision

@@ -6,7 +6,7 @@
 
 #include "engine/data/can/frames/can_frame.h"
 
-namespace kdgat::score {
+namespace kdgat::decision {
 
 class LogJudge {
  public:
@@ -16,7 +16,7 @@ class LogJudge {
   virtual ~LogJudge() = default;
 
   /// The next frame; `restarts`: it begins another capture.
-  virtual void add(const graph::CanFrame& frame, bool restarts) = 0;
+  virtual void add(const data::CanFrame& frame, bool restarts) = 0;
   /// The log has ended: what is left is judged, and an alarm that is open is over.
   virtual void finish() = 0;
   /// After finish(): warns where nothing was decided. Throws Error(kData) for a log of `rows` rows
@@ -40,4 +40,4 @@ class LogJudge {
   float last_score_ = 0;
 };
 
-}  // namespace kdgat::score
+}  // namespace kdgat::decision

@@ -7,39 +7,34 @@
 #include "engine/file/line_reader.h"
 #include "kdgat/text.h"
 
-namespace kdgat::score {
+namespace kdgat::decision {
 namespace {
-
-using detector::AlarmStream;
-using detector::DetectorModel;
-using detector::JudgedWindow;
-using detector::Vehicle;
 
 /// The reason of a window that the other channel alone flags.
 constexpr const char* kOfChannel = "what the fusion's networks say of it";
 
-std::vector<std::string> texts_of(const std::optional<detector::Reasons>& reasons) {
+std::vector<std::string> texts_of(const std::optional<Reasons>& reasons) {
   std::vector<std::string> out;
   if (!reasons) return out;
-  for (const detector::Reason& one : reasons->reasons) out.push_back(one.text());
+  for (const Reason& one : reasons->reasons) out.push_back(one.text());
   return out;
 }
 
-std::vector<std::string> ids_of(const detector::Reasons& reasons) {
+std::vector<std::string> ids_of(const Reasons& reasons) {
   std::vector<std::string> out;
   for (const uint32_t key : reasons.keys) {
-    if (out.size() < kReasons) out.push_back(detector::id_text(key));
+    if (out.size() < kReasons) out.push_back(id_text(key));
   }
   return out;
 }
 
 /// Of the same ids; none where none of them has a name.
-std::vector<std::string> names_of(const detector::Reasons& reasons, const graph::DbcNames& names) {
+std::vector<std::string> names_of(const Reasons& reasons, const data::DbcNames& names) {
   std::vector<std::string> out;
   bool any = false;
   for (const uint32_t key : reasons.keys) {
     if (out.size() == kReasons) break;
-    const graph::DbcMessage* message = names.of_key(key);
+    const data::DbcMessage* message = names.of_key(key);
     out.push_back(message != nullptr ? message->name : "");
     any |= message != nullptr;
   }
@@ -48,10 +43,10 @@ std::vector<std::string> names_of(const detector::Reasons& reasons, const graph:
 
 }  // namespace
 
-graph::DbcNames read_names(const std::string& file, const JudgeSink& sink) {
+data::DbcNames read_names(const std::string& file, const JudgeSink& sink) {
   if (file.empty()) return {};
-  graph::DbcNames names(
-      graph::LineReader(file, [&sink] { return sink.cancelled() != ExitCode::kOk; }));
+  data::DbcNames names(
+      file::LineReader(file, [&sink] { return sink.cancelled() != ExitCode::kOk; }));
   for (const Diagnostic& note : names.notes()) sink.log("info", note.text());
   return names;
 }
@@ -82,11 +77,11 @@ void check_options(const DetectorModel& model, const std::string& file,
                 "train with another budget: detector.false_alarms=N; or move the threshold: "
                 "--threshold X, in log-odds");
   }
-  if (options.calibrate > detector::own_windows_of(options.calibrate, model.window)) {
+  if (options.calibrate > own_windows_of(options.calibrate, model.window)) {
     throw Error(ExitCode::kUsage,
-                "calibrate: a profile is learned from " + std::to_string(detector::kMostOwnFrames) +
+                "calibrate: a profile is learned from " + std::to_string(kMostOwnFrames) +
                     " frames of a log at most, " +
-                    std::to_string(detector::own_windows_of(options.calibrate, model.window)) +
+                    std::to_string(own_windows_of(options.calibrate, model.window)) +
                     " windows of this detector");
   }
   if (!options.vehicle.empty()) vehicle_named(model, options.vehicle);
@@ -94,7 +89,7 @@ void check_options(const DetectorModel& model, const std::string& file,
 
 LogScorer::LogScorer(const DetectorModel& model, const ScoreOptions& options, std::string file,
                      std::string hash, JudgeSink sink, Explanations* explanations,
-                     const graph::DbcNames& names, Channel channel)
+                     const data::DbcNames& names, Channel channel)
     : model_(model),
       file_(std::move(file)),
       hash_(std::move(hash)),
@@ -111,7 +106,7 @@ LogScorer::LogScorer(const DetectorModel& model, const ScoreOptions& options, st
   if (!options.vehicle.empty()) watch_.take(vehicle_named(model, options.vehicle));
 }
 
-void LogScorer::add(const graph::CanFrame& frame, bool restarts) {
+void LogScorer::add(const data::CanFrame& frame, bool restarts) {
   constexpr int64_t kOften = 0x1000;  // rows between two looks whether to stop
   watch_.add(frame, restarts);
   problems_.add(frame.key(), frame.time, frame.label == 1, restarts);
@@ -147,9 +142,8 @@ void LogScorer::tell(const JudgedWindow& judged) {
   const AlarmStream::Change change =
       window.is_own ? AlarmStream::Change::kNone : stream_.add(window.number, window.score);
   const bool opens = change == AlarmStream::Change::kOpened;
-  const bool is_explained =
-      is_flagged && (opens || window.score > explained_ + detector::kDeadband);
-  std::optional<detector::Reasons> reasons;
+  const bool is_explained = is_flagged && (opens || window.score > explained_ + kDeadband);
+  std::optional<Reasons> reasons;
   // Of one that those ahead of it have flagged there is nothing to say.
   const bool tells_why =
       is_flagged && gives_reasons_ && window.alone > threshold_ && sink_.window != nullptr;
@@ -173,7 +167,7 @@ void LogScorer::tell(const JudgedWindow& judged) {
 }
 
 void LogScorer::tell_window(const JudgedWindow& window, bool is_flagged, bool is_of_channel,
-                            const std::optional<detector::Reasons>& reasons) const {
+                            const std::optional<Reasons>& reasons) const {
   const char* decision = window.is_own ? "calibration" : is_flagged ? "attack" : "benign";
   sink_.window(
       WindowEvent{file_, window.number, time_json(window.time), window.relative.first_row,
@@ -191,7 +185,7 @@ void LogScorer::tell_vehicle() const {
 }
 
 void LogScorer::tell_alarm(bool is_open) {
-  const detector::Alarm& alarm = stream_.alarm();
+  const Alarm& alarm = stream_.alarm();
   sink_.alarm(AlarmEvent{file_, alarms_, is_open, time_json(begin_), time_json(end_), alarm.first,
                          alarm.last, alarm.windows, alarm.peak, why_ids_, called_, why_, hash_});
   if (is_open) return;
@@ -218,4 +212,4 @@ StageResult with_alarms(StageResult result, int64_t alarms) {
   return result;
 }
 
-}  // namespace kdgat::score
+}  // namespace kdgat::decision

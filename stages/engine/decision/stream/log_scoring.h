@@ -11,7 +11,7 @@
 #include "kdgat/stage.h"
 #include "kdgat/text.h"
 
-namespace kdgat::score {
+namespace kdgat::decision {
 
 class LogScoring {
  public:
@@ -22,7 +22,7 @@ class LogScoring {
   virtual ~LogScoring() = default;
 
   /// Scores a log and sends what it finds. Throws Error(kData) for one that cannot be read.
-  virtual void read(const graph::LogFile& file) = 0;
+  virtual void read(const data::LogFile& file) = 0;
   virtual StageResult result() const {
     StageResult out;
     out.metrics = {{"windows", windows_}, {"attacks", attacks_}};
@@ -33,13 +33,13 @@ class LogScoring {
   int64_t windows() const { return windows_; }
 
  protected:
-  graph::CanLog open(const graph::LogFile& file) const {
+  data::CanLog open(const data::LogFile& file) const {
     const auto stopped = [this] { return host_.cancelled() != ExitCode::kOk; };
-    return {graph::ByteReader(file.path, stopped), options_.format, options_.strict, file.channel};
+    return {file::ByteReader(file.path, stopped), options_.format, options_.strict, file.channel};
   }
   /// The judge has finished the log: counts what it found. Throws Error(kData) where nothing could
   /// be judged.
-  void count(const LogJudge& judge, const graph::CanLog& log) {
+  void count(const LogJudge& judge, const data::CanLog& log) {
     if (log.rows() == 0) throw Error(ExitCode::kData, log.problems());
     for (const Diagnostic& problem : log.problems()) host_.log("warning", problem.text());
     judge.check(log.rows());
@@ -53,4 +53,4 @@ class LogScoring {
   int64_t windows_ = 0, attacks_ = 0, alarms_ = 0;
 };
 
-}  // namespace kdgat::score
+}  // namespace kdgat::decision

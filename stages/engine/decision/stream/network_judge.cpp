@@ -5,9 +5,7 @@
 #include "engine/decision/stream/explanations.h"
 #include "engine/train/metrics/benign_threshold.h"
 
-namespace kdgat::score {
-
-using detector::AlarmStream;
+namespace kdgat::decision {
 
 namespace {
 
@@ -17,7 +15,7 @@ double threshold_of(const ScoreOptions& options, const WindowNetwork& network) {
 
 }  // namespace
 
-NetworkJudge::NetworkJudge(const WindowNetwork& network, const graph::Vocabulary& vocabulary,
+NetworkJudge::NetworkJudge(const WindowNetwork& network, const data::Vocabulary& vocabulary,
                            const ScoreOptions& options, std::string file, std::string model,
                            JudgeSink sink)
     : network_(network),
@@ -38,7 +36,7 @@ bool NetworkJudge::knows(uint32_t key) const {
   return vocabulary_.number(key) < static_cast<float>(network_.vocabulary.size());
 }
 
-void NetworkJudge::add(const graph::CanFrame& frame, bool restarts) {
+void NetworkJudge::add(const data::CanFrame& frame, bool restarts) {
   pending_.add(frame, restarts);
   if (pending_.complete() >= options_.batch) score();
 }
@@ -103,7 +101,7 @@ void NetworkJudge::judge(int64_t graph, float raw) {
 }
 
 void NetworkJudge::tell_alarm(bool is_open) {
-  const detector::Alarm& alarm = stream_.alarm();
+  const Alarm& alarm = stream_.alarm();
   sink_.alarm(AlarmEvent{file_,
                          alarms_,
                          is_open,
@@ -120,4 +118,4 @@ void NetworkJudge::tell_alarm(bool is_open) {
   if (!is_open) ++alarms_;
 }
 
-}  // namespace kdgat::score
+}  // namespace kdgat::decision

@@ -11,16 +11,16 @@
 #include "engine/decision/stream/score_options.h"
 #include "engine/decision/stream/window_network.h"
 
-namespace kdgat::score {
+namespace kdgat::decision {
 
 class NetworkJudge : public LogJudge {
  public:
   /// All but the sink must outlive it. `file`: name of the log. `model`: hash of the model's file,
   /// for alarms.
-  NetworkJudge(const WindowNetwork& network, const graph::Vocabulary& vocabulary,
+  NetworkJudge(const WindowNetwork& network, const data::Vocabulary& vocabulary,
                const ScoreOptions& options, std::string file, std::string model, JudgeSink sink);
 
-  void add(const graph::CanFrame& frame, bool restarts) override;
+  void add(const data::CanFrame& frame, bool restarts) override;
   void finish() override;
   void check(int64_t rows) const override;
   bool is_learning() const override;
@@ -32,15 +32,15 @@ class NetworkJudge : public LogJudge {
   void tell_alarm(bool is_open);
 
   const WindowNetwork& network_;
-  const graph::Vocabulary& vocabulary_;
+  const data::Vocabulary& vocabulary_;
   const ScoreOptions& options_;
   std::string file_, model_;
   JudgeSink sink_;
-  graph::FrameWindows pending_;
+  data::FrameWindows pending_;
   std::vector<float> benign_;  // raw scores, while it calibrates
   double threshold_;           // of scores; of raw scores where it is calibrated
-  detector::AlarmStream stream_;
+  AlarmStream stream_;
   double begin_ = 0, end_ = 0;  // of the alarm
 };
 
-}  // namespace kdgat::score
+}  // namespace kdgat::decision

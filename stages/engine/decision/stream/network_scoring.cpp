@@ -10,7 +10,7 @@
 #include "engine/decision/stream/network_judge.h"
 #include "engine/file/tensor_hash.h"
 
-namespace kdgat::score {
+namespace kdgat::decision {
 namespace {
 
 /// Scores one log after another.
@@ -19,13 +19,13 @@ class NetworkScoring : public LogScoring {
   NetworkScoring(const ScoreOptions& options, WindowNetwork network, const Host& host)
       : LogScoring(options, host),
         network_(std::move(network)),
-        hash_(graph::hash_file(network_.path)),
+        hash_(file::hash_file(network_.path)),
         vocabulary_(network_.vocabulary) {}
 
-  void read(const graph::LogFile& file) override {
-    graph::CanLog log = open(file);
+  void read(const data::LogFile& file) override {
+    data::CanLog log = open(file);
     NetworkJudge judge(network_, vocabulary_, options_, file.name, hash_, sink_to(host_));
-    graph::CanFrame frame;
+    data::CanFrame frame;
     while (log.next(frame)) judge.add(frame, log.restarted());
     judge.finish();
     count(judge, log);
@@ -34,7 +34,7 @@ class NetworkScoring : public LogScoring {
  private:
   const WindowNetwork network_;
   const std::string hash_;
-  const graph::Vocabulary vocabulary_;
+  const data::Vocabulary vocabulary_;
 };
 
 }  // namespace
@@ -71,22 +71,22 @@ StageResult score_logs(LogScoring& scoring, const ScoreOptions& options, const R
                        const Host& host) {
   const std::filesystem::path log = request.input("log").path;
   std::vector<Diagnostic> notes;
-  const std::vector<graph::LogFile> files =
-      graph::by_channel(graph::find_log_files(log, {}, false, notes), options.channel,
-                        options.format, [&host] { return host.cancelled() != ExitCode::kOk; });
+  const std::vector<data::LogFile> files =
+      data::by_channel(data::find_log_files(log, {}, false, notes), options.channel, options.format,
+                       [&host] { return host.cancelled() != ExitCode::kOk; });
   if (files.size() > 1 && options.explains_one()) {
     throw Error(ExitCode::kUsage,
                 log.string() + " holds " + std::to_string(files.size()) + " logs, and each has a " +
                     options.explain + " of that number",
-                options.channel == graph::kEachChannel
+                options.channel == data::kEachChannel
                     ? "name one of the logs, and one of its buses: --channel N"
                     : "name one of the logs");
   }
-  for (const graph::LogFile& file : files) scoring.read(file);
+  for (const data::LogFile& file : files) scoring.read(file);
   if (scoring.windows() == 0) {
     throw Error(ExitCode::kData, "no window: a window needs two rows", "", log.string());
   }
   return scoring.result();
 }
 
-}  // namespace kdgat::score
+}  // namespace kdgat::decision

@@ -8,7 +8,7 @@
 #include "engine/decision/stream/window_network.h"
 #include "kdgat/stage.h"
 
-namespace kdgat::score {
+namespace kdgat::decision {
 
 /// Throws Error(kUsage) for options that a network does not have, and where the options and the
 /// model together give no threshold. `options` and `host` must outlive it.
@@ -24,4 +24,4 @@ void require_threshold(const WindowNetwork& network, const ScoreOptions& options
 StageResult score_logs(LogScoring& scoring, const ScoreOptions& options, const Request& request,
                        const Host& host);
 
-}  // namespace kdgat::score
+}  // namespace kdgat::decision

@@ -9,7 +9,7 @@
 #include "engine/data/can/logs/can_log.h"
 #include "kdgat/options.h"
 
-namespace kdgat::score {
+namespace kdgat::decision {
 
 struct ScoreOptions {
   std::vector<double> threshold;
@@ -17,7 +17,7 @@ struct ScoreOptions {
   double false_alarms = 0.001;
   std::string format = "auto";
   bool strict = false;
-  std::string channel = graph::kAllChannels;
+  std::string channel = data::kAllChannels;
   int64_t batch = 256;
   std::string vehicle;
   bool reasons = true;
@@ -45,9 +45,9 @@ struct ScoreOptions {
               "a detector.")
             .range(1e-9, 0.5),
         field("format", &O::format, "Log format; auto recognises it from the first lines.")
-            .choices(graph::log_format_choices()),
+            .choices(data::log_format_choices()),
         field("strict", &O::strict, "A malformed line is an error, not counted and skipped."),
-        graph::channel_row(&O::channel),
+        data::channel_row(&O::channel),
         field("batch", &O::batch,
               "Windows scored together; 1 = each as soon as its last row is read.")
             .range(1, 4096)
@@ -75,7 +75,7 @@ struct ScoreOptions {
   }
 
   std::vector<Diagnostic> validate() const {
-    std::vector<Diagnostic> problems = graph::channel_problems(channel);
+    std::vector<Diagnostic> problems = data::channel_problems(channel);
     if (threshold.size() > 1) problems.push_back({"", "threshold: one number, or none", ""});
     if (!threshold.empty() && calibrate > 0) {
       problems.push_back(
@@ -89,4 +89,4 @@ struct ScoreOptions {
   }
 };
 
-}  // namespace kdgat::score
+}  // namespace kdgat::decision

@@ -15,13 +15,12 @@
 #include "kdgat/atomic_file.h"
 #include "kdgat/text.h"
 
-namespace kdgat::score {
+namespace kdgat::decision {
 namespace {
 
 class DetectorStreams : public StreamModel {
  public:
-  DetectorStreams(detector::DetectorModel model, std::string hash, ScoreOptions options,
-                  graph::DbcNames names)
+  DetectorStreams(DetectorModel model, std::string hash, ScoreOptions options, data::DbcNames names)
       : StreamModel(std::move(hash), std::move(options)),
         model_(std::move(model)),
         names_(std::move(names)) {}
@@ -38,36 +37,36 @@ class DetectorStreams : public StreamModel {
  private:
   class Lesson;
 
-  detector::DetectorModel model_;
-  graph::DbcNames names_;
+  DetectorModel model_;
+  data::DbcNames names_;
 };
 
 class DetectorStreams::Lesson : public StreamLesson {
  public:
   explicit Lesson(const DetectorStreams& of) : of_(of) {}
 
-  void add(const graph::CanFrame& frame, bool restarts) override {
-    detector::learn_row(frame, restarts, builder_);
+  void add(const data::CanFrame& frame, bool restarts) override {
+    learn_row(frame, restarts, builder_);
     finder_.add(frame);
   }
   int64_t windows() const override { return builder_.frames() / of_.model_.window; }
   std::unique_ptr<StreamModel> learned(const std::string& name,
                                        const std::filesystem::path& file) const override {
-    if (windows() < detector::kLeastOwn) {
+    if (windows() < kLeastOwn) {
       throw Error(ExitCode::kData,
                   "only " + std::to_string(windows()) + " windows of traffic to calibrate on",
-                  "at least " + std::to_string(detector::kLeastOwn) +
+                  "at least " + std::to_string(kLeastOwn) +
                       " are needed to learn what is usual: calibrate for longer");
     }
-    detector::DetectorModel model = of_.model_;
-    const detector::Vehicle* former = finder_.find(model.vehicles);
+    DetectorModel model = of_.model_;
+    const Vehicle* former = finder_.find(model.vehicles);
     const std::string called = former != nullptr ? former->name : escaped_name(name);
-    detector::put_vehicle({called, builder_.profile(), windows()}, former, model.vehicles);
+    put_vehicle({called, builder_.profile(), windows()}, former, model.vehicles);
     std::string hash = of_.hash_;
     if (!file.empty()) {
       const std::string text = model.text();  // the file may be a pipe, which cannot be read again
       write_file(file, text);
-      hash = graph::hash_bytes(text.data(), text.size());
+      hash = file::hash_bytes(text.data(), text.size());
     }
     ScoreOptions options = of_.options_;
     options.vehicle = called;
@@ -77,8 +76,8 @@ class DetectorStreams::Lesson : public StreamLesson {
 
  private:
   const DetectorStreams& of_;
-  graph::ProfileBuilder builder_;
-  detector::VehicleFinder finder_;
+  data::ProfileBuilder builder_;
+  VehicleFinder finder_;
 };
 
 std::unique_ptr<StreamLesson> DetectorStreams::lesson() const {
@@ -108,31 +107,29 @@ class NetworkStreams : public StreamModel {
 
  private:
   WindowNetwork network_;
-  graph::Vocabulary vocabulary_;
+  data::Vocabulary vocabulary_;
 };
 
 }  // namespace
 
 std::unique_ptr<StreamModel> open_stream_model(const std::filesystem::path& model,
-                                               const ScoreOptions& options,
-                                               const detector::Warn& warn,
+                                               const ScoreOptions& options, const Warn& warn,
                                                std::function<ExitCode()> cancelled) {
-  const std::filesystem::path file =
-      std::filesystem::is_directory(model)
-          ? detector::detector_file(model).value_or(model / kModelFile)
-          : model;
+  const std::filesystem::path file = std::filesystem::is_directory(model)
+                                         ? detector_file(model).value_or(model / kModelFile)
+                                         : model;
   if (is_json_file(file)) {
-    detector::DetectorModel detector = detector::DetectorModel::read(file, warn);
+    DetectorModel detector = DetectorModel::read(file, warn);
     check_options(detector, file.string(), options);
     const JudgeSink sink{
         {}, {}, [](const std::string&, const std::string&) {}, std::move(cancelled)};
-    return std::make_unique<DetectorStreams>(std::move(detector), graph::hash_file(file), options,
+    return std::make_unique<DetectorStreams>(std::move(detector), file::hash_file(file), options,
                                              read_names(options.dbc, sink));
   }
   check_network_options(file, options);
   WindowNetwork network = native_network(file);
   require_threshold(network, options);
-  return std::make_unique<NetworkStreams>(std::move(network), graph::hash_file(file), options);
+  return std::make_unique<NetworkStreams>(std::move(network), file::hash_file(file), options);
 }
 
-}  // namespace kdgat::score
+}  // namespace kdgat::decision

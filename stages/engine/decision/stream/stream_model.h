@@ -14,7 +14,7 @@
 #include "engine/decision/stream/log_judge.h"
 #include "engine/decision/stream/score_options.h"
 
-namespace kdgat::score {
+namespace kdgat::decision {
 
 class StreamModel;
 
@@ -23,7 +23,7 @@ class StreamLesson {
  public:
   virtual ~StreamLesson() = default;
 
-  virtual void add(const graph::CanFrame& frame, bool restarts) = 0;
+  virtual void add(const data::CanFrame& frame, bool restarts) = 0;
   virtual int64_t windows() const = 0;  ///< that were learned from
   /// The model with this vehicle, which all streams are then judged as. `name`: of the vehicle.
   /// `file`: where it is written as a detector; "" = nowhere. Throws Error(kData) where too little
@@ -62,7 +62,7 @@ class StreamModel {
 /// Error(kInterrupted) once `cancelled` is not kOk. `warn` is given what is to be said of a
 /// detector without a hash.
 std::unique_ptr<StreamModel> open_stream_model(
-    const std::filesystem::path& model, const ScoreOptions& options, const detector::Warn& warn,
+    const std::filesystem::path& model, const ScoreOptions& options, const Warn& warn,
     std::function<ExitCode()> cancelled = [] { return ExitCode::kOk; });
 
-}  // namespace kdgat::score
+}  // namespace kdgat::decision

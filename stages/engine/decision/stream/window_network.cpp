@@ -7,7 +7,7 @@
 #include "engine/native/networks.h"
 #include "kdgat/error.h"
 
-namespace kdgat::score {
+namespace kdgat::decision {
 namespace {
 
 /// Owns what a batch is gathered in.
@@ -42,15 +42,15 @@ WindowNetwork window_network(const model::TrainedModel& made) {
   using nlohmann::json;
   const json& data = made.header.data;
   model::require_layout(made,
-                        {{"node_features", graph::node_feature_names()},
-                         {"edge_features", graph::edge_feature_names()},
+                        {{"node_features", data::node_feature_names()},
+                         {"edge_features", data::edge_feature_names()},
                          {"vocabulary", data.value("vocabulary", json::array())}},
                         "train the model again");
   WindowNetwork out;
   out.path = made.path();
   try {
-    out.vocabulary = graph::vocabulary_of(data.value("vocabulary", json()));
-    out.shape = graph::shape_of(data.value("import", json()));
+    out.vocabulary = data::vocabulary_of(data.value("vocabulary", json()));
+    out.shape = data::shape_of(data.value("import", json()));
   } catch (const Error& error) {
     throw Error(ExitCode::kData,
                 out.path.string() + ": does not say how its graphs were cut: " +
@@ -77,4 +77,4 @@ WindowNetwork native_network(const std::filesystem::path& path) {
   return out;
 }
 
-}  // namespace kdgat::score
+}  // namespace kdgat::decision

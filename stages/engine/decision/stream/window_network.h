@@ -13,7 +13,7 @@
 #include "engine/graph/graph_arrays.h"
 #include "engine/model/config/trained_model.h"
 
-namespace kdgat::score {
+namespace kdgat::decision {
 
 /// Scores of graphs, by LibTorch or natively. One thread at a time.
 class GraphScorer {
@@ -30,7 +30,7 @@ struct WindowNetwork {
   std::filesystem::path path;
   std::unique_ptr<GraphScorer> scorer;
   std::vector<int64_t> vocabulary;
-  graph::WindowShape shape;
+  data::WindowShape shape;
   std::optional<double> threshold;
 };
 
@@ -44,4 +44,4 @@ void check_ids(const model::TrainedModel& made, const WindowNetwork& network);
 /// it cannot compute.
 WindowNetwork native_network(const std::filesystem::path& made);
 
-}  // namespace kdgat::score
+}  // namespace kdgat::decision

@@ -23,11 +23,11 @@
 namespace kdgat::exporting {
 namespace {
 
-using detector::DetectorModel;
-using detector::Vehicle;
-using graph::ByteMoves;
-using graph::IdProfile;
-using graph::VehicleProfile;
+using data::ByteMoves;
+using data::IdProfile;
+using data::VehicleProfile;
+using decision::DetectorModel;
+using decision::Vehicle;
 
 /// A comment must not end within a name.
 std::string in_comment(std::string text) {
@@ -45,7 +45,7 @@ std::string in_comment(std::string text) {
 void check(const DetectorModel& model, const Vehicle& vehicle, const DetectorCOptions& options) {
   const VehicleProfile& profile = vehicle.profile;
   if (profile.ids.empty()) refuse(vehicle, "it has no id", "learn it from benign traffic");
-  const graph::TrafficRules& rules = profile.rules;
+  const data::TrafficRules& rules = profile.rules;
   if (!(rules.channels && rules.diagnostic && rules.quiet && rules.j1939 && rules.clock)) {
     refuse(vehicle, "it tells less traffic apart than a detector does", "take the usual rules");
   }
@@ -58,7 +58,7 @@ void check(const DetectorModel& model, const Vehicle& vehicle, const DetectorCOp
     throw Error(ExitCode::kData, "windows of " + std::to_string(model.window) +
                                      " frames cannot be exported, only those of 2 to 10000");
   }
-  if (model.classifier.columns() != static_cast<int64_t>(graph::kRelativeColumns)) {
+  if (model.classifier.columns() != static_cast<int64_t>(data::kRelativeColumns)) {
     throw Error(ExitCode::kData, "trees over other columns than a detector's cannot be exported");
   }
   if (const std::string problem = c_name_problem(options.name); !problem.empty()) {
@@ -129,15 +129,15 @@ class DetectorSource {
   }
 
   void numbers() {
-    const detector::PartScores usual = model_.scores_of({});
-    std::vector<float> rare = graph::unknown_columns(profile_, model_.window);
+    const decision::PartScores usual = model_.scores_of({});
+    std::vector<float> rare = data::unknown_columns(profile_, model_.window);
     // From some number of frames on all are the same.
     while (rare.size() > 1 && rare.back() == rare[rare.size() - 2]) rare.pop_back();
     std::vector<std::string> entries;
     entries.reserve(rare.size());
     for (const float one : rare) entries.push_back(c_float(one));
     macros_ += c_define("KDGAT_K", model_.alarm_rule.k);
-    macros_ += c_define("KDGAT_MOST_EXCUSED", graph::most_excused(model_.window));
+    macros_ += c_define("KDGAT_MOST_EXCUSED", data::most_excused(model_.window));
     macros_ += c_define("KDGAT_RARE", std::ssize(rare));
     macros_ += c_define("KDGAT_LOG_10", c_double(std::log(10.0)));
     macros_ += c_define("KDGAT_CLASSIFIER_THRESHOLD", c_double(decision_.classifier));
@@ -145,14 +145,14 @@ class DetectorSource {
     macros_ += c_define("KDGAT_USUAL_CLASSIFIER", c_double(usual.classifier));
     macros_ += c_define("KDGAT_USUAL_TAILS", c_double(usual.tails));
     macros_ += c_define("KDGAT_THRESHOLD", c_double(options_.threshold));
-    macros_ += c_define("KDGAT_DEADBAND", c_double(detector::kDeadband));
+    macros_ += c_define("KDGAT_DEADBAND", c_double(decision::kDeadband));
     tables_.add(kCFloat, "kdgat_rare", entries);
   }
 
   void buses() {
-    const graph::BusActivity::Rates rates = profile_.rates();
-    const std::map<uint8_t, graph::J1939Senders> networks = graph::j1939_senders(profile_);
-    std::array<int, graph::kMostChannels> numbers;
+    const data::BusActivity::Rates rates = profile_.rates();
+    const std::map<uint8_t, data::J1939Senders> networks = data::j1939_senders(profile_);
+    std::array<int, data::kMostChannels> numbers;
     numbers.fill(-1);
     for (const IdProfile& one : profile_.ids) numbers[one.channel] = 0;
     std::vector<std::string> buses, messages, homes;
@@ -168,7 +168,7 @@ class DetectorSource {
               c_braced({std::to_string(message) + "u", std::to_string(sender) + "u"}));
         }
         std::map<uint64_t, uint8_t> known;  // the last address of a name counts
-        for (const graph::AddressName& one : profile_.names) {
+        for (const data::AddressName& one : profile_.names) {
           if (one.channel == channel) known[one.name] = one.address;
         }
         for (const auto& [name, address] : known) {
@@ -214,7 +214,7 @@ class DetectorSource {
     std::map<std::string, std::size_t> lengths;
     std::vector<std::string> sets;
     for (const IdProfile& one : profile_.ids) {
-      const graph::UsualTimes times = graph::usual_times(one);
+      const data::UsualTimes times = data::usual_times(one);
       const int flags = (one.regular() ? kRegular : 0) | (one.period > 0 ? kKeepsTimes : 0);
       const auto [set, is_new] = lengths.try_emplace(length_set(one), lengths.size());
       if (is_new) sets.push_back(set->first);
@@ -238,8 +238,8 @@ class DetectorSource {
   }
 
   static std::string length_set(const IdProfile& one) {
-    std::array<int, graph::kMostPayload / 8 + 1> bytes{};
-    for (std::size_t i = 0; i <= graph::kMostPayload; ++i) {
+    std::array<int, data::kMostPayload / 8 + 1> bytes{};
+    for (std::size_t i = 0; i <= data::kMostPayload; ++i) {
       if (one.lengths.test(i)) bytes[i / 8] |= 1 << i % 8;
     }
     std::vector<std::string> texts;
@@ -250,7 +250,7 @@ class DetectorSource {
 
   void tails() {
     std::vector<std::string> columns, values, rare;
-    for (const detector::Tails::Column& one : model_.tails.columns()) {
+    for (const decision::Tails::Column& one : model_.tails.columns()) {
       const std::size_t first = values.size();
       for (const float value : one.values) values.push_back(c_float(value));
       for (const double value : one.rare) rare.push_back(c_double(value));
@@ -330,7 +330,7 @@ class DetectorSource {
   const Vehicle& vehicle_;
   const VehicleProfile& profile_;
   const DetectorCOptions& options_;
-  const detector::Decision& decision_;
+  const decision::Decision& decision_;
   NumberTables tables_;
   std::string macros_;
   int64_t buses_ = 0, networks_ = 0, claimed_ = 1;
@@ -365,7 +365,7 @@ CSource detector_c(const DetectorModel& model, const std::string& vehicle,
     throw Error(ExitCode::kUsage, "the detector has no vehicle",
                 "an export is of one that it knows: kdgat watch --save learns one");
   }
-  return detector_c(model, score::vehicle_named(model, vehicle), options);
+  return detector_c(model, decision::vehicle_named(model, vehicle), options);
 }
 
 DetectorCSize detector_c_size(const DetectorModel& model, const Vehicle& vehicle,

@@ -17,8 +17,8 @@
 namespace kdgat::exporting {
 namespace {
 
-using detector::AlarmStream;
-using graph::IdProfile;
+using data::IdProfile;
+using decision::AlarmStream;
 
 /// As in runtime/api.h.
 enum Told { kWindowTold = 1, kFlagTold = 2, kOpenTold = 4, kCloseTold = 8 };
@@ -26,8 +26,7 @@ enum Told { kWindowTold = 1, kFlagTold = 2, kOpenTold = 4, kCloseTold = 8 };
 /// A vehicle's traffic as its profile has it, more or less.
 class ProfileTraffic {
  public:
-  explicit ProfileTraffic(const graph::VehicleProfile& profile)
-      : bus_(profile.ids.front().channel) {
+  explicit ProfileTraffic(const data::VehicleProfile& profile) : bus_(profile.ids.front().channel) {
     constexpr double kRare = 0.5;  // seconds: of an id without a period
     for (const IdProfile& one : profile.ids) {
       if (one.channel != bus_) continue;
@@ -37,9 +36,9 @@ class ProfileTraffic {
   }
 
   /// `part`: 0 usual, 1 forged bytes beside true ones, 2 an id that is silent, and other ids.
-  graph::CanFrame next(int part) {
+  data::CanFrame next(int part) {
     constexpr uint64_t kForged = 4, kOthers = 6, kOdd = 150;
-    graph::CanFrame out;
+    data::CanFrame out;
     if (part == 2 && random_.below(kOthers) == 0) {
       out = other();
     } else {
@@ -73,14 +72,14 @@ class ProfileTraffic {
   struct Sender {
     const IdProfile* usual;
     double period, due;
-    std::array<uint8_t, graph::kMostPayload> payload;
+    std::array<uint8_t, data::kMostPayload> payload;
   };
 
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   uint8_t byte() { return static_cast<uint8_t>(random_.below(256)); }
 
-  std::array<uint8_t, graph::kMostPayload> first_payload(const IdProfile& one) {
-    std::array<uint8_t, graph::kMostPayload> out{};
+  std::array<uint8_t, data::kMostPayload> first_payload(const IdProfile& one) {
+    std::array<uint8_t, data::kMostPayload> out{};
     for (std::size_t i = 0; i < one.bytes.size(); ++i) out[i] = byte();
     return out;
   }
@@ -91,17 +90,17 @@ class ProfileTraffic {
   }
 
   /// Bytes that usually move move by a little.
-  graph::CanFrame frame_of(Sender& sender) {
+  data::CanFrame frame_of(Sender& sender) {
     const IdProfile& usual = *sender.usual;
     for (std::size_t i = 0; i < usual.bytes.size(); ++i) {
       if (usual.bytes[i].surprise(1) < 2)
         sender.payload[i] += static_cast<uint8_t>(random_.below(3));
     }
-    graph::CanFrame out;
+    data::CanFrame out;
     out.id = usual.id;
     out.extended = usual.id > 0x7FF;
     out.channel = bus_;
-    for (std::size_t length = 0; length <= graph::kMostPayload; ++length) {
+    for (std::size_t length = 0; length <= data::kMostPayload; ++length) {
       if (usual.lengths.test(length)) out.length = static_cast<uint8_t>(length);
     }
     if (random_.below(200) == 0) out.length = static_cast<uint8_t>(random_.below(9));
@@ -110,8 +109,8 @@ class ProfileTraffic {
   }
 
   /// Of a tester, a claim of an address, or an id that nobody has.
-  graph::CanFrame other() {
-    graph::CanFrame out;
+  data::CanFrame other() {
+    data::CanFrame out;
     out.channel = bus_;
     const uint64_t kind = random_.below(3);
     out.id = kind == 0   ? 0x7E0 + static_cast<uint32_t>(random_.below(16))
@@ -123,7 +122,7 @@ class ProfileTraffic {
     return out;
   }
 
-  graph::Random random_{24};
+  arrays::Random random_{24};
   uint8_t bus_;
   double start_ = 1000, now_ = start_;
   std::vector<Sender> senders_;
@@ -131,14 +130,14 @@ class ProfileTraffic {
 
 }  // namespace
 
-std::string detector_vectors(const detector::DetectorModel& model, const detector::Vehicle& vehicle,
+std::string detector_vectors(const decision::DetectorModel& model, const decision::Vehicle& vehicle,
                              double threshold) {
   constexpr int64_t kUsual = 8, kForged = 6, kWindows = 24, kMostFrames = 6000;
   VectorText out;
   AlarmStream alarms(threshold);
   float score = 0;
-  detector::WindowScorer watch(
-      model, "vectors", model.own_windows, [&](const detector::JudgedWindow& window) {
+  decision::WindowScorer watch(
+      model, "vectors", model.own_windows, [&](const decision::JudgedWindow& window) {
         score = window.score;
         const AlarmStream::Change change = alarms.add(window.number, score);
         out.expect(kWindowTold | (score > threshold ? kFlagTold : 0) |
@@ -155,11 +154,11 @@ std::string detector_vectors(const detector::DetectorModel& model, const detecto
   for (int64_t i = 0; i < frames; ++i) {
     const int64_t share = kWindows * i / frames;
     if (i == frames / 2 + 3) traffic.restart();
-    const graph::CanFrame frame = traffic.next(share < kUsual             ? 0
-                                               : share < kUsual + kForged ? 1
-                                               : share < 20               ? 2
-                                                                          : 0);
-    const bool restarts = last - frame.time >= graph::kClockRestart;
+    const data::CanFrame frame = traffic.next(share < kUsual             ? 0
+                                              : share < kUsual + kForged ? 1
+                                              : share < 20               ? 2
+                                                                         : 0);
+    const bool restarts = last - frame.time >= data::kClockRestart;
     if (!std::isnan(frame.time)) last = frame.time;
     out.add(frame);
     watch.add(frame, restarts);

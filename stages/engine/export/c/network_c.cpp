@@ -23,7 +23,7 @@ namespace kdgat::exporting {
 
 namespace {
 
-using score::WindowNetwork;
+using decision::WindowNetwork;
 
 constexpr int64_t kLot = 16;         // edges whose weights are computed at once
 constexpr int64_t kCallBytes = 800;  // of the calls' frames but their arrays
@@ -46,7 +46,7 @@ void check(const NetworkCOptions& options) {
 }
 
 /// With its scorer, so that all of the file was looked at.
-WindowNetwork windows_of(const graph::SafetensorsFile& file, const model::ModelHeader& header) {
+WindowNetwork windows_of(const file::SafetensorsFile& file, const model::ModelHeader& header) {
   const std::string path = file.path().string();
   if (const std::string why = native::why_not_native(header); !why.empty()) {
     throw Error(ExitCode::kData, path + ": cannot be exported to C: " + why,
@@ -54,8 +54,8 @@ WindowNetwork windows_of(const graph::SafetensorsFile& file, const model::ModelH
                                         : "export a classifier or an autoencoder of windows");
   }
   const model::TrainedModel made{file, header};
-  WindowNetwork out = score::window_network(made);
-  score::check_ids(made, out);
+  WindowNetwork out = decision::window_network(made);
+  decision::check_ids(made, out);
   if (out.shape.window > kMostRows) {
     throw Error(ExitCode::kData,
                 path + ": windows of " + number(out.shape.window) +
@@ -67,7 +67,7 @@ WindowNetwork windows_of(const graph::SafetensorsFile& file, const model::ModelH
 
 /// Nodes of a window, at most: one more than its rows for each run of frames that follow one
 /// another.
-GraphBounds bounds_of(const graph::WindowShape& shape) {
+GraphBounds bounds_of(const data::WindowShape& shape) {
   const int64_t rows = shape.window, in_chunk = shape.chunk_rows - 1;
   const int64_t runs = in_chunk > 0 ? 1 + (rows - 1 + in_chunk - 1) / in_chunk : 1;
   return {.rows = rows, .nodes = rows + std::min(rows, runs)};
@@ -221,7 +221,7 @@ std::string source_text(const std::string& title, const std::string& macros,
 }
 
 /// The network that sources with int8 compute.
-std::unique_ptr<native::GraphNetwork> rounded_network(const graph::SafetensorsFile& file,
+std::unique_ptr<native::GraphNetwork> rounded_network(const file::SafetensorsFile& file,
                                                       const model::ModelHeader& header,
                                                       const NetworkCode& code) {
   std::string pattern = (std::filesystem::temp_directory_path() / "kdgat_rounded.XXXXXX").string();
@@ -232,13 +232,13 @@ std::unique_ptr<native::GraphNetwork> rounded_network(const graph::SafetensorsFi
   const auto remove = [&path](const void*) { std::filesystem::remove(path); };
   const std::unique_ptr<const void, decltype(remove)> removed(&path, remove);
   write_rounded(file, header, code, path);
-  const auto rounded = graph::SafetensorsFile::open(path);
+  const auto rounded = file::SafetensorsFile::open(path);
   return native::load_network(rounded, model::load_header(rounded));
 }
 
 }  // namespace
 
-CSource network_c(const graph::SafetensorsFile& file, const model::ModelHeader& header,
+CSource network_c(const file::SafetensorsFile& file, const model::ModelHeader& header,
                   const NetworkCOptions& options) {
   check(options);
   const WindowNetwork windows = windows_of(file, header);
@@ -269,7 +269,7 @@ CSource network_c(const graph::SafetensorsFile& file, const model::ModelHeader& 
   return out;
 }
 
-void write_rounded(const graph::SafetensorsFile& file, const model::ModelHeader& header,
+void write_rounded(const file::SafetensorsFile& file, const model::ModelHeader& header,
                    const std::filesystem::path& path) {
   const WindowNetwork windows = windows_of(file, header);
   native::load_network(file, header);

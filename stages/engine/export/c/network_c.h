@@ -33,13 +33,13 @@ inline constexpr int64_t kMostRows = 4096;
 /// Throws Error(kData) for a file that is damaged, or a model that C cannot say: one that is no
 /// classifier or autoencoder of windows, of larger windows than kMostRows, or without a vocabulary.
 /// Throws Error(kUsage) where the name is no word of C or the threshold no number.
-CSource network_c(const graph::SafetensorsFile& file, const model::ModelHeader& header,
+CSource network_c(const file::SafetensorsFile& file, const model::ModelHeader& header,
                   const NetworkCOptions& options);
 
 /// Writes the model that sources with int8 compute: the same one with the weights that their bytes
 /// stand for, as floats, which any engine scores with. For measuring what the rounding does. Throws
 /// Error(kData) as above, and where the file cannot be written.
-void write_rounded(const graph::SafetensorsFile& file, const model::ModelHeader& header,
+void write_rounded(const file::SafetensorsFile& file, const model::ModelHeader& header,
                    const std::filesystem::path& path);
 
 }  // namespace kdgat::exporting

@@ -359,7 +359,7 @@ NetworkCode CodeWriter::finish() {
 
 }  // namespace
 
-NetworkCode network_code(const graph::SafetensorsFile& file, const model::ModelHeader& header,
+NetworkCode network_code(const file::SafetensorsFile& file, const model::ModelHeader& header,
                          const std::vector<int64_t>& ids, const GraphBounds& most, bool int8) {
   native::Weights weights(file);
   CodeWriter writer(weights, most, int8);

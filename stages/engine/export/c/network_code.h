@@ -38,7 +38,7 @@ struct NetworkCode {
 };
 
 /// Throws Error(kData) as native::load_network(), which should have taken the file before.
-NetworkCode network_code(const graph::SafetensorsFile& file, const model::ModelHeader& header,
+NetworkCode network_code(const file::SafetensorsFile& file, const model::ModelHeader& header,
                          const std::vector<int64_t>& ids, const GraphBounds& most, bool int8);
 
 }  // namespace kdgat::exporting

@@ -16,7 +16,7 @@ namespace kdgat::exporting {
 
 namespace {
 
-using detector::AlarmStream;
+using decision::AlarmStream;
 
 /// As in runtime/api.h.
 enum Said { kWindow = 1, kFlagged = 2, kOpened = 4, kClosed = 8 };
@@ -32,8 +32,8 @@ class MadeTraffic {
   }
 
   /// `restarts`: the clock falls by seconds.
-  graph::CanFrame next(bool restarts) {
-    graph::CanFrame out;
+  data::CanFrame next(bool restarts) {
+    data::CanFrame out;
     const uint64_t kind = random_.below(100);
     time_ += kind < 5 ? 0 : kind < 8 ? -0.004 : 0.0002 * static_cast<double>(random_.below(20));
     if (restarts) time_ -= 3;
@@ -57,7 +57,7 @@ class MadeTraffic {
   }
 
  private:
-  graph::Random random_{24};
+  arrays::Random random_{24};
   std::vector<uint32_t> ids_;
   uint64_t at_ = 0;
   double time_ = 1000;
@@ -65,11 +65,11 @@ class MadeTraffic {
 
 }  // namespace
 
-std::string network_vectors(const score::WindowNetwork& windows, const NetworkCOptions& options,
+std::string network_vectors(const decision::WindowNetwork& windows, const NetworkCOptions& options,
                             std::unique_ptr<native::GraphNetwork> network) {
   constexpr int64_t kWindows = 12, kMostFrames = 4000;
   const PortableLevel level;
-  graph::FrameWindows pending(windows.shape, graph::Vocabulary(windows.vocabulary));
+  data::FrameWindows pending(windows.shape, data::Vocabulary(windows.vocabulary));
   AlarmStream alarms(options.threshold, 0);
   VectorText out;
   graph::GraphBatch batch;
@@ -97,7 +97,7 @@ std::string network_vectors(const score::WindowNetwork& windows, const NetworkCO
   for (int64_t i = 0; i < frames; ++i) {
     // Two recordings: the second one begins in the middle of a window, behind a whole one.
     const bool restarts = i == frames / 2;
-    const graph::CanFrame frame = traffic.next(restarts);
+    const data::CanFrame frame = traffic.next(restarts);
     pending.add(frame, restarts);
     out.add(frame);
     if (const int said = judge(); said != 0) out.expect(said, score);

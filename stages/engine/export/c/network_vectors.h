@@ -12,7 +12,7 @@ namespace kdgat::exporting {
 
 /// vectors.h: made-up traffic of the model's ids and of others, with clocks that stand still and
 /// run back, of some windows. `network` computes at the portable level.
-std::string network_vectors(const score::WindowNetwork& windows, const NetworkCOptions& options,
+std::string network_vectors(const decision::WindowNetwork& windows, const NetworkCOptions& options,
                             std::unique_ptr<native::GraphNetwork> network);
 
 }  // namespace kdgat::exporting

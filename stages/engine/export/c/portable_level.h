@@ -10,8 +10,8 @@ namespace kdgat::exporting {
 /// The level of the process: use it while no other thread computes.
 class PortableLevel {
  public:
-  PortableLevel() : before_(model::isa_level()) { model::set_isa_level("portable"); }
-  ~PortableLevel() { model::set_isa_level(before_); }
+  PortableLevel() : before_(kernels::isa_level()) { kernels::set_isa_level("portable"); }
+  ~PortableLevel() { kernels::set_isa_level(before_); }
   PortableLevel(const PortableLevel&) = delete;
   PortableLevel& operator=(const PortableLevel&) = delete;
 

@@ -4,14 +4,14 @@
 
 namespace kdgat::exporting {
 
-void write_rounded(const graph::SafetensorsFile& file, const model::ModelHeader& header,
+void write_rounded(const file::SafetensorsFile& file, const model::ModelHeader& header,
                    const NetworkCode& code, const std::filesystem::path& path) {
   constexpr const char* kEmbedding = "input.embedding.weight";
   const auto is_hash = [](const std::string& key) { return key.starts_with("hash."); };
   nlohmann::json config = header.config;
   const int64_t ids = config.at("num_ids"), width = config.at("embedding_dim");
   config["id_embedding"] = "table";
-  graph::SafetensorsWriter writer;
+  file::SafetensorsWriter writer;
   for (const auto& [key, value] : file.metadata()) {
     if (!is_hash(key)) writer.metadata(key, key == "config" ? config.dump() : value);
   }

@@ -12,7 +12,7 @@ namespace kdgat::exporting {
 
 /// A safetensors file of the model with the tensors that `code` has rounded; a hashed embedding has
 /// become a table. Throws Error(kData) where the file cannot be written.
-void write_rounded(const graph::SafetensorsFile& file, const model::ModelHeader& header,
+void write_rounded(const file::SafetensorsFile& file, const model::ModelHeader& header,
                    const NetworkCode& code, const std::filesystem::path& path);
 
 }  // namespace kdgat::exporting

@@ -7,7 +7,7 @@
 
 namespace kdgat::exporting {
 
-void VectorText::add(const graph::CanFrame& frame) {
+void VectorText::add(const data::CanFrame& frame) {
   const bool has_time = !std::isnan(frame.time);
   const std::string time = has_time ? c_double(frame.time) : "0.0";
   const uint32_t id = frame.id | (frame.extended ? 0x80000000U : 0U);

@@ -11,7 +11,7 @@ namespace kdgat::exporting {
 class VectorText {
  public:
   /// The next frame.
-  void add(const graph::CanFrame& frame);
+  void add(const data::CanFrame& frame);
   /// What the call behind the frames so far says: bits KDGAT_*, and the score of the last window.
   void expect(int bits, float score);
   /// The whole file.

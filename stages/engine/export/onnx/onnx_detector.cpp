@@ -18,7 +18,7 @@ namespace {
 
 using trees::TreeNode;
 
-constexpr auto kColumns = static_cast<int64_t>(graph::kRelativeColumns);
+constexpr auto kColumns = static_cast<int64_t>(data::kRelativeColumns);
 
 /// Of each node how far it stands from its root; the deepest.
 int64_t depth_of(const trees::FlatTrees& forest) {
@@ -73,7 +73,7 @@ std::string add_trees(OnnxGraph& g, const std::string& x, const std::string& win
 
 /// See engine/decision/detector/tails.h: a table from the median to the 99th of 100, an exponential
 /// tail beyond.
-std::string add_tails(OnnxGraph& g, const std::string& x, const detector::Tails& tails) {
+std::string add_tails(OnnxGraph& g, const std::string& x, const decision::Tails& tails) {
   const nlohmann::json columns = tails.json();
   std::size_t longest = 1;
   std::vector<int64_t> places, offsets;
@@ -140,14 +140,14 @@ std::string add_tails(OnnxGraph& g, const std::string& x, const detector::Tails&
 
 std::string columns_text() {
   std::string out = "of each window";
-  for (const std::string& name : graph::relative_names())
+  for (const std::string& name : data::relative_names())
     out += (out.size() > 14 ? ", " : ": ") + name;
   return out;
 }
 
 }  // namespace
 
-std::string onnx_detector(const detector::DetectorModel& model, const detector::Vehicle& vehicle,
+std::string onnx_detector(const decision::DetectorModel& model, const decision::Vehicle& vehicle,
                           const std::string& hash, int opset) {
   if (opset != kOldestOpset && opset != kNewestOpset) {
     throw Error(ExitCode::kUsage, "no ONNX model is written for opset " + std::to_string(opset),
@@ -158,7 +158,7 @@ std::string onnx_detector(const detector::DetectorModel& model, const detector::
   const std::string windows = g.op("Slice", {g.op("Shape", {x}), g.row({0}), g.row({1})});
   const std::string classifier = add_trees(g, x, windows, model.classifier);
   const std::string tails = add_tails(g, x, model.tails);
-  const detector::Decision& decision = model.decision(vehicle.own);
+  const decision::Decision& decision = model.decision(vehicle.own);
   g.scope("score");
   const auto above = [&](const std::string& part, double threshold) {
     return g.op("Sub", {part, g.number(static_cast<float>(threshold))});
@@ -181,7 +181,7 @@ std::string onnx_detector(const detector::DetectorModel& model, const detector::
   facts.metadata = {{"kind", "detector"},
                     {"hash", hash},
                     {"vehicle", vehicle.name},
-                    {"columns", nlohmann::json(graph::relative_names()).dump()},
+                    {"columns", nlohmann::json(data::relative_names()).dump()},
                     {"window", std::to_string(model.window)},
                     {"alarm_windows", std::to_string(model.alarm_rule.k)},
                     {"alarm_of", std::to_string(model.alarm_rule.n)},

@@ -22,7 +22,7 @@ class OnnxLayers {
  public:
   /// Reads weights of `file` by the names they have there, and gives constants these names. Both
   /// must outlive it.
-  OnnxLayers(OnnxGraph& graph, const graph::SafetensorsFile& file) : g_(graph), file_(file) {}
+  OnnxLayers(OnnxGraph& graph, const file::SafetensorsFile& file) : g_(graph), file_(file) {}
 
   /// The inputs x [N, node_features], edge_index [2, E], batch [N], and unless there are none
   /// edge_attr [E, edge_features], and what every layer needs of them: edges without self-loops,
@@ -93,7 +93,7 @@ class OnnxLayers {
   const std::string& loop_features();
 
   OnnxGraph& g_;
-  const graph::SafetensorsFile& file_;
+  const file::SafetensorsFile& file_;
   int64_t edge_features_ = 0;
   std::string x_, features_, batch_, source_, target_, edge_attr_, loop_attr_;
   std::string edges_, nodes_, graphs_;           // numbers of them, [1]

@@ -78,7 +78,7 @@ void add_autoencoder(OnnxGraph& graph, OnnxLayers& layers, const model::VgaeConf
   graph.output({score, OnnxType::kFloat, {"graphs"}, "mean squared error of features"});
 }
 
-void require_form(const graph::SafetensorsFile& file, const model::ModelHeader& header) {
+void require_form(const file::SafetensorsFile& file, const model::ModelHeader& header) {
   if (header.name == "gat" || header.name == "vgae") return;
   const bool is_fusion = header.name == "fusion";
   throw Error(ExitCode::kData,
@@ -89,7 +89,7 @@ void require_form(const graph::SafetensorsFile& file, const model::ModelHeader& 
                         : "export the model of a step 'classifier' or 'autoencoder'");
 }
 
-OnnxFacts facts_of(const graph::SafetensorsFile& file, const model::ModelHeader& header,
+OnnxFacts facts_of(const file::SafetensorsFile& file, const model::ModelHeader& header,
                    int64_t num_ids) {
   const bool is_classifier = header.name == "gat";
   OnnxFacts facts;
@@ -100,7 +100,7 @@ OnnxFacts facts_of(const graph::SafetensorsFile& file, const model::ModelHeader&
   facts.producer = "kdgat";
   facts.producer_version = KDGAT_VERSION;
   facts.metadata = {{"kind", facts.graph_name},
-                    {"hash", graph::hash_file(file.path())},
+                    {"hash", file::hash_file(file.path())},
                     {"vocabulary_size", std::to_string(num_ids)}};
   for (const char* key : {"vocabulary", "node_features", "edge_features"}) {
     if (header.data.contains(key)) facts.metadata.emplace_back(key, header.data.at(key).dump());
@@ -119,7 +119,7 @@ OnnxFacts facts_of(const graph::SafetensorsFile& file, const model::ModelHeader&
 
 }  // namespace
 
-std::string onnx_network(const graph::SafetensorsFile& file, const model::ModelHeader& header,
+std::string onnx_network(const file::SafetensorsFile& file, const model::ModelHeader& header,
                          int opset) {
   if (opset != kOldestOpset && opset != kNewestOpset) {
     throw Error(ExitCode::kUsage, "no ONNX model is written for opset " + std::to_string(opset),

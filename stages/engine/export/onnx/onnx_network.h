@@ -33,7 +33,7 @@ inline constexpr int kOldestOpset = 16, kNewestOpset = 18;
 ///
 /// Throws Error(kUsage) for another opset, Error(kData) for a model file that is broken, too large
 /// for the format (2 GiB), or of a model that has no such form, naming what to change.
-std::string onnx_network(const graph::SafetensorsFile& file, const model::ModelHeader& header,
+std::string onnx_network(const file::SafetensorsFile& file, const model::ModelHeader& header,
                          int opset);
 
 }  // namespace kdgat::exporting

@@ -25,12 +25,12 @@ struct CommonArrays {
   /// What `values`, of all nodes and `width` numbers each, say of graph `g`.
   template <class T>
   std::span<T> of_nodes(std::span<T> values, std::size_t g, std::size_t width = 1) const {
-    const std::size_t first = at(node_ptr[g]), end = at(node_ptr[g + 1]);
+    const std::size_t first = arrays::at(node_ptr[g]), end = arrays::at(node_ptr[g + 1]);
     return values.subspan(width * first, width * (end - first));
   }
   template <class T>
   std::span<T> of_edges(std::span<T> values, std::size_t g) const {
-    const std::size_t first = at(edge_ptr[g]), end = at(edge_ptr[g + 1]);
+    const std::size_t first = arrays::at(edge_ptr[g]), end = arrays::at(edge_ptr[g + 1]);
     return values.subspan(first, end - first);
   }
 };

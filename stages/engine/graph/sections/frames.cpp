@@ -10,7 +10,7 @@ namespace kdgat::graph {
 void Frames::Data::spill_to(const std::filesystem::path& folder) {
   time.spill_to(folder);
   id.spill_to(folder);
-  for (Column<uint8_t>* column : {&length, &flags, &payload}) column->spill_to(folder);
+  for (arrays::Column<uint8_t>* column : {&length, &flags, &payload}) column->spill_to(folder);
 }
 
 Frames Frames::of(const Data& data) {
@@ -20,13 +20,14 @@ Frames Frames::of(const Data& data) {
 std::string Frames::fault(const Data& data, const CommonArrays& /*graphs*/) {
   const std::size_t rows = data.id.size();
   if (data.time.size() != rows || data.length.size() != rows || data.flags.size() != rows ||
-      data.payload.size() != rows * at(data.width)) {
+      data.payload.size() != rows * arrays::at(data.width)) {
     return "the arrays of frames are not of one length";
   }
   return of(data).fault();
 }
 
-std::optional<Frames> Frames::read(const SafetensorsFile& file, const CommonArrays& /*graphs*/) {
+std::optional<Frames> Frames::read(const file::SafetensorsFile& file,
+                                   const CommonArrays& /*graphs*/) {
   if (!file.has("frame_id")) return std::nullopt;
   Frames out;
   out.id = file.require<int32_t>("frame_id", {-1});
@@ -43,17 +44,17 @@ std::optional<Frames> Frames::read(const SafetensorsFile& file, const CommonArra
 std::string Frames::fault() const {
   constexpr int64_t kIds = int64_t{1} << 29;
   if (source_ptr.empty() || source_ptr.front() != 0 || source_ptr.back() != rows() ||
-      !are_ascending(source_ptr)) {
+      !arrays::are_ascending(source_ptr)) {
     return "the frames of sources do not follow one another";
   }
   if (width != 8 && width != 64) return "frames have neither 8 nor 64 payload bytes";
-  if (!are_within(id, 0, kIds)) return "a frame has an id of more than 29 bits";
+  if (!arrays::are_within(id, 0, kIds)) return "a frame has an id of more than 29 bits";
   const bool fits =
       std::all_of(length.begin(), length.end(), [this](uint8_t bytes) { return bytes <= width; });
   return fits ? "" : "a frame is longer than its payload";
 }
 
-void Frames::write(SafetensorsWriter& writer) const {
+void Frames::write(file::SafetensorsWriter& writer) const {
   writer.add("frame_ptr", {static_cast<int64_t>(source_ptr.size())}, source_ptr);
   writer.add("frame_time", {rows()}, time);
   writer.add("frame_id", {rows()}, id);

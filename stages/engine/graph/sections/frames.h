@@ -29,9 +29,9 @@ struct Frames {
 
   struct Data {
     std::vector<int64_t> source_ptr{0};
-    Column<double> time;
-    Column<int32_t> id;
-    Column<uint8_t> length, flags, payload;
+    arrays::Column<double> time;
+    arrays::Column<int32_t> id;
+    arrays::Column<uint8_t> length, flags, payload;
     int64_t width = 8;  ///< W
 
     void spill_to(const std::filesystem::path& folder);  ///< see Column
@@ -48,10 +48,10 @@ struct Frames {
   int64_t sources() const { return static_cast<int64_t>(source_ptr.size()) - 1; }
 
   static std::string fault(const Data& data, const CommonArrays& graphs);
-  static std::optional<Frames> read(const SafetensorsFile& file, const CommonArrays& graphs);
+  static std::optional<Frames> read(const file::SafetensorsFile& file, const CommonArrays& graphs);
   /// Of all rows: graphs have no part in them.
   std::string fault() const;
-  void write(SafetensorsWriter& writer) const;
+  void write(file::SafetensorsWriter& writer) const;
   /// Their views.
   static Frames of(const Data& data);
 };

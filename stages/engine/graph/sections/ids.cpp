@@ -12,7 +12,7 @@ std::string Ids::fault(const Data& data, const CommonArrays& /*graphs*/) {
   return Ids{data.vocabulary}.fault();
 }
 
-std::optional<Ids> Ids::read(const SafetensorsFile& file, const CommonArrays& /*graphs*/) {
+std::optional<Ids> Ids::read(const file::SafetensorsFile& file, const CommonArrays& /*graphs*/) {
   if (!file.has("vocabulary")) return std::nullopt;
   const Ids found{file.require<int64_t>("vocabulary", {-1})};
   // Graphs in space have always been written with a vocabulary, which is empty.
@@ -27,7 +27,7 @@ std::string Ids::fault() const {
 }
 
 bool Ids::is_within(const CommonArrays& graphs, std::size_t g) const {
-  const std::size_t width = at(graphs.node_features);
+  const std::size_t width = arrays::at(graphs.node_features);
   const std::span<const float> rows = graphs.of_nodes(graphs.x, g, width);
   const auto end = static_cast<float>(count());
   bool wrong = width == 0 && graphs.node_ptr[g + 1] > graphs.node_ptr[g];
@@ -38,7 +38,7 @@ bool Ids::is_within(const CommonArrays& graphs, std::size_t g) const {
 }
 
 std::string Ids::fault(const CommonArrays& graphs, std::size_t g) const {
-  const std::size_t width = at(graphs.node_features);
+  const std::size_t width = arrays::at(graphs.node_features);
   const std::span<const float> rows = graphs.of_nodes(graphs.x, g, width);
   for (std::size_t first = 0; first < rows.size(); first += width) {
     const float id = rows[first];  // NaN is a fault of its own
@@ -50,7 +50,7 @@ std::string Ids::fault(const CommonArrays& graphs, std::size_t g) const {
   return "";
 }
 
-void Ids::write(SafetensorsWriter& writer) const {
+void Ids::write(file::SafetensorsWriter& writer) const {
   writer.add("vocabulary", {static_cast<int64_t>(vocabulary.size())}, vocabulary);
 }
 

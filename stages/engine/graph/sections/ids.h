@@ -28,14 +28,14 @@ struct Ids {
   int64_t count() const { return static_cast<int64_t>(vocabulary.size()) + 1; }  ///< OOV is last
 
   static std::string fault(const Data& data, const CommonArrays& graphs);
-  static std::optional<Ids> read(const SafetensorsFile& file, const CommonArrays& graphs);
+  static std::optional<Ids> read(const file::SafetensorsFile& file, const CommonArrays& graphs);
   /// Of the vocabulary.
   std::string fault() const;
   std::string fault(const CommonArrays& graphs, std::size_t g) const;
   static constexpr const char* kIdFault = "has a node whose id is not in [0, num_ids)";
   /// Whether the ids of the nodes of graph `g` are numbers below count().
   bool is_within(const CommonArrays& graphs, std::size_t g) const;
-  void write(SafetensorsWriter& writer) const;
+  void write(file::SafetensorsWriter& writer) const;
 };
 
 }  // namespace kdgat::graph

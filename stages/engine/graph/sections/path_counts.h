@@ -27,8 +27,8 @@ struct PathCounts {
     int64_t triplets = 0, arcs = 0;  ///< beginnings of paths, in all: i->j->k and i->j
   };
   struct Batch {
-    Buffer<int32_t> out_ptr;     ///< [nodes+1] first outgoing edge of each node
-    Buffer<int32_t> out_target;  ///< [edges] target node, offset, ascending within a source
+    arrays::Buffer<int32_t> out_ptr;     ///< [nodes+1] first outgoing edge of each node
+    arrays::Buffer<int32_t> out_target;  ///< [edges] target node, offset, ascending within a source
   };
 
   std::span<const int64_t> count;  ///< [N] paths that start there, that of its own included
@@ -36,9 +36,10 @@ struct PathCounts {
   int64_t of_graph(std::span<const int64_t> node_ptr, std::size_t g) const;
 
   static Derived derive(const CommonArrays& graphs);
-  static std::optional<PathCounts> read(const SafetensorsFile& file, const CommonArrays& graphs);
+  static std::optional<PathCounts> read(const file::SafetensorsFile& file,
+                                        const CommonArrays& graphs);
   std::string fault(const CommonArrays& graphs, std::size_t g) const;
-  void write(SafetensorsWriter& writer) const;
+  void write(file::SafetensorsWriter& writer) const;
   void gather(const CommonArrays& graphs, std::span<const int64_t> ids,
               std::span<const int32_t> node_ptr, Batch& out) const;
 

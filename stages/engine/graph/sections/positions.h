@@ -23,15 +23,16 @@ struct Positions {
     std::vector<float> pos;  ///< [N,3]
   };
   struct Batch {
-    Buffer<float> pos;  ///< [nodes,3]
+    arrays::Buffer<float> pos;  ///< [nodes,3]
   };
 
   std::span<const float> pos;  ///< [N,3]
 
   static std::string fault(const Data& data, const CommonArrays& graphs);
-  static std::optional<Positions> read(const SafetensorsFile& file, const CommonArrays& graphs);
+  static std::optional<Positions> read(const file::SafetensorsFile& file,
+                                       const CommonArrays& graphs);
   std::string fault(const CommonArrays& graphs, std::size_t g) const;
-  void write(SafetensorsWriter& writer) const;
+  void write(file::SafetensorsWriter& writer) const;
   void gather(const CommonArrays& graphs, std::span<const int64_t> ids,
               std::span<const int32_t> node_ptr, Batch& out) const;
 

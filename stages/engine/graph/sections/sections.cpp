@@ -67,7 +67,7 @@ std::vector<std::string> Sections::faults(const CommonArrays& graphs, std::size_
   return out;
 }
 
-void Sections::write(SafetensorsWriter& writer) const {
+void Sections::write(file::SafetensorsWriter& writer) const {
   // Arrays of graphs before those of nodes: what is read of all graphs stands together. The order
   // enters the content hash.
   if (trees) trees->write_graphs(writer);
@@ -78,7 +78,7 @@ void Sections::write(SafetensorsWriter& writer) const {
   if (frames) frames->write(writer);
 }
 
-Sections read_sections(const SafetensorsFile& file, const CommonArrays& graphs) {
+Sections read_sections(const file::SafetensorsFile& file, const CommonArrays& graphs) {
   return {Positions::read(file, graphs), Trees::read(file, graphs), PathCounts::read(file, graphs),
           Targets::read(file, graphs),   Ids::read(file, graphs),   Frames::read(file, graphs)};
 }

@@ -56,9 +56,9 @@ struct Sections {
   /// What fault(graphs, g) of each says that is there; those that say nothing are left out.
   std::vector<std::string> faults(const CommonArrays& graphs, std::size_t g) const;
   /// All but the ids, which stand among the common arrays.
-  void write(SafetensorsWriter& writer) const;
+  void write(file::SafetensorsWriter& writer) const;
 };
-Sections read_sections(const SafetensorsFile& file, const CommonArrays& graphs);
+Sections read_sections(const file::SafetensorsFile& file, const CommonArrays& graphs);
 
 /// Where the facts of a store hold those of its sections.
 inline constexpr const char* kSectionFacts = "spatial";

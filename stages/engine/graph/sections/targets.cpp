@@ -16,8 +16,8 @@ constexpr const char* kClasses = "classes";
 constexpr const char* kNames = "target_names";
 
 /// The list that the metadata `key` holds.
-std::vector<std::string> names_in(const SafetensorsFile& file, const char* key) {
-  return metadata_json<std::vector<std::string>>(file, key);
+std::vector<std::string> names_in(const file::SafetensorsFile& file, const char* key) {
+  return file::metadata_json<std::vector<std::string>>(file, key);
 }
 
 /// One target is a column without a second dimension, as it was before there could be several.
@@ -41,7 +41,8 @@ std::vector<float> Targets::derive(const Data& data, const CommonArrays& graphs)
   return values;
 }
 
-std::optional<Targets> Targets::read(const SafetensorsFile& file, const CommonArrays& graphs) {
+std::optional<Targets> Targets::read(const file::SafetensorsFile& file,
+                                     const CommonArrays& graphs) {
   const bool has_names = file.metadata().contains(kNames);
   if (!file.has("target") && !file.metadata().contains(kClasses) && !has_names) {
     return std::nullopt;
@@ -60,24 +61,24 @@ std::string Targets::fault(const CommonArrays& graphs, std::size_t g) const {
   return has_infinity ? "has a target that is not finite" : "";
 }
 
-void Targets::write(SafetensorsWriter& writer) const {
+void Targets::write(file::SafetensorsWriter& writer) const {
   writer.add("target", shape_of(static_cast<int64_t>(values.size() / count()), count()), values);
-  writer.metadata(kClasses, json_text(classes));
-  if (!names.empty()) writer.metadata(kNames, json_text(names));
+  writer.metadata(kClasses, file::json_text(classes));
+  if (!names.empty()) writer.metadata(kNames, file::json_text(names));
 }
 
 void Targets::gather(const CommonArrays& /*graphs*/, std::span<const int64_t> ids,
                      std::span<const int32_t> /*node_ptr*/, Batch& out) const {
   out.target.resize(static_cast<int64_t>(ids.size() * count()));
   float* to = out.target.data();
-  for (const int64_t id : ids) to = std::ranges::copy(of_graph(at(id)), to).out;
+  for (const int64_t id : ids) to = std::ranges::copy(of_graph(arrays::at(id)), to).out;
 }
 
 void Targets::add_facts(const CommonArrays& graphs, nlohmann::json& facts) const {
   std::vector<int64_t> of_class(classes.size(), 0);
   int64_t with_target = 0;
   for (std::size_t g = 0; g < graphs.graphs(); ++g) {
-    if (graphs.y[g] >= 0) ++of_class[at(graphs.y[g])];
+    if (graphs.y[g] >= 0) ++of_class[arrays::at(graphs.y[g])];
     with_target += std::ranges::any_of(of_graph(g), [](float v) { return !std::isnan(v); });
   }
   facts["classes"] = classes;

@@ -28,7 +28,7 @@ struct Targets {
     std::vector<float> values;         ///< [G,T] NaN = none; empty = no graph has any
   };
   struct Batch {
-    Buffer<float> target;  ///< [graphs,T] NaN = none
+    arrays::Buffer<float> target;  ///< [graphs,T] NaN = none
   };
 
   std::vector<std::string> classes, names;
@@ -42,14 +42,14 @@ struct Targets {
   static std::string fault(const Data& data, const CommonArrays& graphs);
   /// [G,T]
   static std::vector<float> derive(const Data& data, const CommonArrays& graphs);
-  static std::optional<Targets> read(const SafetensorsFile& file, const CommonArrays& graphs);
+  static std::optional<Targets> read(const file::SafetensorsFile& file, const CommonArrays& graphs);
   std::string fault(const CommonArrays& graphs, std::size_t g) const;
   static constexpr const char* kLabelFault = "has a label that is not one of the classes";
   /// Whether the label of graph `g` is -1 or the number of a class.
   bool is_labelled(const CommonArrays& graphs, std::size_t g) const {
     return graphs.y[g] >= -1 && graphs.y[g] < static_cast<int64_t>(classes.size());
   }
-  void write(SafetensorsWriter& writer) const;
+  void write(file::SafetensorsWriter& writer) const;
   void gather(const CommonArrays& graphs, std::span<const int64_t> ids,
               std::span<const int32_t> node_ptr, Batch& out) const;
 

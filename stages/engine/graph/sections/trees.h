@@ -30,9 +30,9 @@ struct Trees {
     std::vector<int64_t> relations;
   };
   struct Batch {
-    Buffer<int32_t> parent;    ///< [nodes] offset, -1 = a root
-    Buffer<int32_t> tour_in;   ///< [nodes] local to the graph
-    Buffer<int32_t> tour_out;  ///< [nodes]
+    arrays::Buffer<int32_t> parent;    ///< [nodes] offset, -1 = a root
+    arrays::Buffer<int32_t> tour_in;   ///< [nodes] local to the graph
+    arrays::Buffer<int32_t> tour_out;  ///< [nodes]
   };
 
   std::span<const int32_t> parent;     ///< [N] local, -1 = a root
@@ -40,18 +40,18 @@ struct Trees {
                                        ///< where in[i] <= in[j] < out[i]; local to the graph
   std::span<const int64_t> relations;  ///< [G,3] see Relations
 
-  Relations relations_of(std::size_t g) const {
+  arrays::Relations relations_of(std::size_t g) const {
     return {relations[3 * g], relations[3 * g + 1], relations[3 * g + 2]};
   }
 
   static std::string fault(const Data& data, const CommonArrays& graphs);
   static Derived derive(const Data& data, const CommonArrays& graphs);
-  static std::optional<Trees> read(const SafetensorsFile& file, const CommonArrays& graphs);
+  static std::optional<Trees> read(const file::SafetensorsFile& file, const CommonArrays& graphs);
   std::string fault(const CommonArrays& graphs, std::size_t g) const;
   /// Whether parents and tour of graph `g` name none but its nodes.
   bool is_within(const CommonArrays& graphs, std::size_t g) const;
-  void write_graphs(SafetensorsWriter& writer) const;
-  void write_nodes(SafetensorsWriter& writer) const;
+  void write_graphs(file::SafetensorsWriter& writer) const;
+  void write_nodes(file::SafetensorsWriter& writer) const;
   void gather(const CommonArrays& graphs, std::span<const int64_t> ids,
               std::span<const int32_t> node_ptr, Batch& out) const;
 

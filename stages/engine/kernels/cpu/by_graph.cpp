@@ -12,7 +12,7 @@
 #include "engine/kernels/full_precision.h"
 #include "engine/kernels/noise_keys.h"
 
-namespace kdgat::model::cpu {
+namespace kdgat::kernels::cpu {
 
 namespace {
 
@@ -35,18 +35,18 @@ struct ReluDropout : torch::autograd::Function<ReluDropout> {
     const bool in_place = may_overwrite && x.is_same(input);
     at::Tensor out = in_place ? input : at::empty_like(x);
     if (in_place) ctx->mark_dirty({input});
-    const std::vector<kernels::DropKey> keys = drop_keys(batch, layer, p);
+    const std::vector<isa::DropKey> keys = drop_keys(batch, layer, p);
     const Rows rows{of_graphs ? nullptr : batch.node_ptr_G1.const_data_ptr<int32_t>()};
     const int64_t columns = x.size(1);
     const std::vector<int64_t> blocks = graph_blocks(batch, kBlockRows);
     // Bits, so that who reads the result last can let it go.
-    const int64_t of_row = has_backward ? kernels::sign_bytes(columns) : 0;
+    const int64_t of_row = has_backward ? isa::sign_bytes(columns) : 0;
     const at::Tensor signs = at::empty({x.size(0), of_row}, x.options().dtype(at::kByte));
     uint8_t* const bits = has_backward ? signs.data_ptr<uint8_t>() : nullptr;
     AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "relu_dropout", [&] {
       const scalar_t* from = x.const_data_ptr<scalar_t>();
       scalar_t* to = out.data_ptr<scalar_t>();
-      const kernels::NormTable<scalar_t>& table = loops<scalar_t>().norm;
+      const isa::NormTable<scalar_t>& table = loops<scalar_t>().norm;
       for_blocks(static_cast<int64_t>(blocks.size()) - 1, x.numel(), [&](int64_t b) {
         const auto at = static_cast<std::size_t>(b);
         for (int64_t g = blocks[at]; g < blocks[at + 1]; ++g) {
@@ -73,7 +73,7 @@ struct ReluDropout : torch::autograd::Function<ReluDropout> {
       const uint8_t* bits = signs.const_data_ptr<uint8_t>();
       const scalar_t* from = grad.const_data_ptr<scalar_t>();
       scalar_t* to = grad_x.data_ptr<scalar_t>();
-      const kernels::NormTable<scalar_t>& table = loops<scalar_t>().norm;
+      const isa::NormTable<scalar_t>& table = loops<scalar_t>().norm;
       for_blocks((rows + rows_at_once - 1) / rows_at_once, grad.numel(), [&](int64_t b) {
         const int64_t first = b * rows_at_once, count = std::min(rows_at_once, rows - first);
         table.relu_drop_backward(bits + first * signs.size(1), from + first * columns, count,
@@ -137,12 +137,12 @@ at::Tensor relu_dropout(const at::Tensor& x, double p, uint32_t layer, const Bat
 
 at::Tensor uniform(const BatchTensors& batch, int64_t columns, uint32_t layer) {
   at::Tensor out = at::empty({batch.nodes, columns}, batch.x_NF.options());
-  const std::vector<kernels::DropKey> keys = drop_keys(batch, layer, 0.0);
+  const std::vector<isa::DropKey> keys = drop_keys(batch, layer, 0.0);
   const int32_t* node_ptr = batch.node_ptr_G1.const_data_ptr<int32_t>();
   AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "uniform", [&] {
-    const kernels::NormTable<scalar_t>& table = loops<scalar_t>().norm;
+    const isa::NormTable<scalar_t>& table = loops<scalar_t>().norm;
     for_blocks(batch.graphs, out.numel(), [&](int64_t g) {
-      const kernels::DropKey& key = keys[static_cast<std::size_t>(g)];
+      const isa::DropKey& key = keys[static_cast<std::size_t>(g)];
       table.uniform(key.low, key.high, (node_ptr[g + 1] - node_ptr[g]) * columns,
                     out.data_ptr<scalar_t>() + node_ptr[g] * columns);
     });
@@ -154,4 +154,4 @@ at::Tensor mean_pool(const at::Tensor& x_NC, const BatchTensors& batch) {
   return MeanPool::apply(x_NC, batch);
 }
 
-}  // namespace kdgat::model::cpu
+}  // namespace kdgat::kernels::cpu

@@ -3,7 +3,7 @@
 
 #include "engine/kernels/norm.h"
 
-namespace kdgat::model::cpu {
+namespace kdgat::kernels::cpu {
 
 /// Room for the gradient of an input that is made number by number of `grad`, that of the output:
 /// its own where nobody else holds it, so that a step needs less memory and touches less of it.
@@ -16,4 +16,4 @@ at::Tensor relu_dropout(const at::Tensor& x, double p, uint32_t layer, const Bat
 at::Tensor uniform(const BatchTensors& batch, int64_t columns, uint32_t layer);
 at::Tensor mean_pool(const at::Tensor& x_NC, const BatchTensors& batch);
 
-}  // namespace kdgat::model::cpu
+}  // namespace kdgat::kernels::cpu

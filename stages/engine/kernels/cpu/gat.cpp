@@ -9,7 +9,7 @@
 #include "engine/kernels/cpu/parallel.h"
 #include "engine/kernels/gat_function.h"
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 namespace {
 
@@ -31,10 +31,10 @@ int64_t largest_block(const BatchTensors& batch, const std::vector<int64_t>& blo
 }
 
 template <class T>
-kernels::GatArgs<T> arguments(const at::Tensor& h, const at::Tensor& att_src,
-                              const at::Tensor& att_dst, const at::Tensor& in_ptr,
-                              const at::Tensor& in_source, const at::Tensor& scores) {
-  kernels::GatArgs<T> a{};
+isa::GatArgs<T> arguments(const at::Tensor& h, const at::Tensor& att_src, const at::Tensor& att_dst,
+                          const at::Tensor& in_ptr, const at::Tensor& in_source,
+                          const at::Tensor& scores) {
+  isa::GatArgs<T> a{};
   a.h = h.const_data_ptr<T>();
   a.att_src = att_src.const_data_ptr<T>();
   a.att_dst = att_dst.const_data_ptr<T>();
@@ -64,7 +64,7 @@ struct GatAttention : torch::autograd::Function<GatAttention> {
           arguments<scalar_t>(h, att_src, att_dst, batch.in_ptr_N1, batch.in_source_E, scores);
       args.bias = bias.const_data_ptr<scalar_t>();
       args.out = out.data_ptr<scalar_t>();
-      const kernels::GatTable<scalar_t>& table = loops<scalar_t>().gat;
+      const isa::GatTable<scalar_t>& table = loops<scalar_t>().gat;
       for_blocks(static_cast<int64_t>(blocks.size()) - 1, 4 * h.numel(), [&](int64_t b) {
         table.forward(args, node_ptr[blocks[static_cast<std::size_t>(b)]],
                       node_ptr[blocks[static_cast<std::size_t>(b) + 1]]);
@@ -95,7 +95,7 @@ struct GatAttention : torch::autograd::Function<GatAttention> {
     const at::Tensor partials = at::empty({count, 3, h.size(1)}, h.options());
     const int32_t* node_ptr = batch.node_ptr_G1.const_data_ptr<int32_t>();
     AT_DISPATCH_FLOATING_TYPES(h.scalar_type(), "gat_attention", [&] {
-      kernels::GatGradArgs<scalar_t> args{};
+      isa::GatGradArgs<scalar_t> args{};
       args.forward = arguments<scalar_t>(h, att_src, att_dst, saved[4], saved[5], saved[6]);
       args.grad_out = grad_out.const_data_ptr<scalar_t>();
       args.grad_alpha_src = workspace.data_ptr<scalar_t>();
@@ -103,11 +103,11 @@ struct GatAttention : torch::autograd::Function<GatAttention> {
       scalar_t* partial = partials.data_ptr<scalar_t>();
       scalar_t* to = grad_h.data_ptr<scalar_t>();
       const int64_t width = h.size(1);
-      const kernels::GatTable<scalar_t>& table = loops<scalar_t>().gat;
+      const isa::GatTable<scalar_t>& table = loops<scalar_t>().gat;
       for_blocks(count, 8 * h.numel(), [&](int64_t b) {
         const int64_t begin = node_ptr[blocks[static_cast<std::size_t>(b)]],
                       end = node_ptr[blocks[static_cast<std::size_t>(b) + 1]];
-        kernels::GatGradArgs<scalar_t> here = args;
+        isa::GatGradArgs<scalar_t> here = args;
         here.grad_h = to;
         at::Tensor of_block;
         if (by_block) {
@@ -132,8 +132,8 @@ struct Operands {
   at::Tensor l, r, edge_attr, lin_edge_t, att, bias, in_ptr, in_source, alpha, out;
 
   template <class T>
-  kernels::Gatv2Args<T> arguments() const {
-    kernels::Gatv2Args<T> a{};
+  isa::Gatv2Args<T> arguments() const {
+    isa::Gatv2Args<T> a{};
     a.l = l.const_data_ptr<T>();
     a.r = r.const_data_ptr<T>();
     a.edge_attr = edge_attr.const_data_ptr<T>();
@@ -176,7 +176,7 @@ struct Gatv2Attention : torch::autograd::Function<Gatv2Attention> {
     const int32_t* node_ptr = batch.node_ptr_G1.const_data_ptr<int32_t>();
     AT_DISPATCH_FLOATING_TYPES(l.scalar_type(), "gatv2_attention", [&] {
       const auto args = o.arguments<scalar_t>();
-      const kernels::GatTable<scalar_t>& table = loops<scalar_t>().gat;
+      const isa::GatTable<scalar_t>& table = loops<scalar_t>().gat;
       for_blocks(count, o.work(), [&](int64_t b) {
         table.forward_v2(args, node_ptr[blocks[static_cast<std::size_t>(b)]],
                          node_ptr[blocks[static_cast<std::size_t>(b) + 1]],
@@ -203,12 +203,12 @@ struct Gatv2Attention : torch::autograd::Function<Gatv2Attention> {
     const at::Tensor partials = at::empty({count, 2 + o.features(), width}, o.l.options());
     const int32_t* node_ptr = batch.node_ptr_G1.const_data_ptr<int32_t>();
     AT_DISPATCH_FLOATING_TYPES(o.l.scalar_type(), "gatv2_attention", [&] {
-      kernels::Gatv2GradArgs<scalar_t> args{};
+      isa::Gatv2GradArgs<scalar_t> args{};
       args.forward = o.arguments<scalar_t>();
       args.grad_out = grad_out.const_data_ptr<scalar_t>();
       args.grad_l = grad_l.data_ptr<scalar_t>();
       args.grad_r = grad_r.data_ptr<scalar_t>();
-      const kernels::GatTable<scalar_t>& table = loops<scalar_t>().gat;
+      const isa::GatTable<scalar_t>& table = loops<scalar_t>().gat;
       for_blocks(count, 2 * o.work(), [&](int64_t b) {
         table.backward_v2(args, node_ptr[blocks[static_cast<std::size_t>(b)]],
                           node_ptr[blocks[static_cast<std::size_t>(b) + 1]],
@@ -227,4 +227,4 @@ constexpr GatKernels kGat = gat_kernels_of<GatAttention, Gatv2Attention>();
 
 const GatKernels& GatKernels::cpu() { return kGat; }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

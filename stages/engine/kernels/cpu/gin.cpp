@@ -22,7 +22,7 @@
 //
 // A norm takes away what a bias adds, so products here have none: means are those without it, and
 // in training its gradient is zero, not what rounding leaves of zero.
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 namespace {
 
@@ -175,25 +175,25 @@ struct GinLayer : torch::autograd::Function<GinLayer> {
     rows.reserve(graphs.size());
     for (const int64_t g : graphs) rows.push_back(node_ptr[g]);
     const auto runs = static_cast<int64_t>(graphs.size()) - 1;
-    const std::vector<kernels::DropKey> keys =
-        form.p > 0 ? drop_keys(batch, form.layer, form.p) : std::vector<kernels::DropKey>();
+    const std::vector<isa::DropKey> keys =
+        form.p > 0 ? drop_keys(batch, form.layer, form.p) : std::vector<isa::DropKey>();
 
     AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "gin_layer", [&] {
       using T = scalar_t;
-      const kernels::Tables<T>& table = loops<T>();
+      const isa::Tables<T>& table = loops<T>();
       T *const s = summed.data_ptr<T>(), *const h = hidden.data_ptr<T>(),
                *const o = result.data_ptr<T>();
       const auto columns = static_cast<std::size_t>(width);
       std::vector<cpu::Moments> moments(static_cast<std::size_t>(runs), cpu::Moments(width));
 
       const std::vector<T> turned_1 = turned<T>(weight_1);
-      const kernels::SumArgs<T> sums = {batch.in_ptr_N1.const_data_ptr<int32_t>(),
-                                        batch.in_source_E.const_data_ptr<int32_t>(),
-                                        x.const_data_ptr<T>(),
-                                        s,
-                                        inputs,
-                                        has_messages ? 1 + eps.const_data_ptr<T>()[0] : T(0),
-                                        0};
+      const isa::SumArgs<T> sums = {batch.in_ptr_N1.const_data_ptr<int32_t>(),
+                                    batch.in_source_E.const_data_ptr<int32_t>(),
+                                    x.const_data_ptr<T>(),
+                                    s,
+                                    inputs,
+                                    has_messages ? 1 + eps.const_data_ptr<T>()[0] : T(0),
+                                    0};
       for_blocks(runs, 2 * x.size(0) * (inputs + width), [&](int64_t run) {
         const auto at = static_cast<std::size_t>(run);
         const auto work = scratch<T>(2 * columns);
@@ -293,7 +293,7 @@ struct GinLayer : torch::autograd::Function<GinLayer> {
     variable_list out(1 + (has_messages ? 9 : 8) + 5);
     AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "gin_layer", [&] {
       using T = scalar_t;
-      const kernels::Tables<T>& table = loops<T>();
+      const isa::Tables<T>& table = loops<T>();
       const auto scale = static_cast<T>(scale_of_kept);
       const T *const h = kept[kHidden].const_data_ptr<T>(),
                      *const o = kept[kResult].const_data_ptr<T>(),
@@ -370,7 +370,7 @@ struct GinLayer : torch::autograd::Function<GinLayer> {
       if (wants_x) out[0] = at::empty_like(x);
       const at::Tensor partials = at::zeros({runs, (by_weight ? 2 : 1) * area}, x.options());
       std::vector<double> of_eps(static_cast<std::size_t>(runs));
-      kernels::SumArgs<T> scatter = {};
+      isa::SumArgs<T> scatter = {};
       if (has_messages) {
         scatter = {kept[kInPtr].const_data_ptr<int32_t>(),
                    kept[kSource].const_data_ptr<int32_t>(),
@@ -403,7 +403,7 @@ struct GinLayer : torch::autograd::Function<GinLayer> {
           multiply(back.get(), weight_1.const_data_ptr<T>(), to, count, inputs, width);
           if (!has_messages) return;
           of_eps[at] += static_cast<double>(table.product.dot(to, from, count * inputs));
-          kernels::SumArgs<T> args = scatter;
+          isa::SumArgs<T> args = scatter;
           args.x = to;
           args.first = row;
           table.sum.scatter(args, row, row + count);
@@ -455,4 +455,4 @@ constexpr GinKernels kGin = {gin_layer_of_rows};
 
 const GinKernels& GinKernels::cpu() { return kGin; }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

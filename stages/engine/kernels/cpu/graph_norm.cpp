@@ -10,7 +10,7 @@
 #include "engine/kernels/cpu/parallel.h"
 #include "engine/kernels/noise_keys.h"
 
-namespace kdgat::model::cpu {
+namespace kdgat::kernels::cpu {
 
 namespace {
 
@@ -27,11 +27,11 @@ struct GraphNormReluDropout : torch::autograd::Function<GraphNormReluDropout> {
     // Of each graph: what is subtracted (mean_scale * mean) and 1 / sqrt(mean square + eps).
     const at::Tensor centre = at::empty({batch.graphs, columns}, x.options());
     const at::Tensor inverse = at::empty_like(centre);
-    const std::vector<kernels::DropKey> keys = drop_keys(batch, layer, p);
+    const std::vector<isa::DropKey> keys = drop_keys(batch, layer, p);
     const std::vector<int64_t> blocks = graph_blocks(batch, kBlockRows);
     const int32_t* node_ptr = batch.node_ptr_G1.const_data_ptr<int32_t>();
     AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "graph_norm", [&] {
-      const kernels::NormTable<scalar_t>& table = loops<scalar_t>().norm;
+      const isa::NormTable<scalar_t>& table = loops<scalar_t>().norm;
       const scalar_t* scale = mean_scale.const_data_ptr<scalar_t>();
       const scalar_t* slope = weight.const_data_ptr<scalar_t>();
       const scalar_t* offset = bias.const_data_ptr<scalar_t>();
@@ -79,7 +79,7 @@ struct GraphNormReluDropout : torch::autograd::Function<GraphNormReluDropout> {
     const at::Tensor partials = at::zeros({count, 3, columns}, x.options());
     const int32_t* node_ptr = batch.node_ptr_G1.const_data_ptr<int32_t>();
     AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "graph_norm", [&] {
-      const kernels::NormTable<scalar_t>& table = loops<scalar_t>().norm;
+      const isa::NormTable<scalar_t>& table = loops<scalar_t>().norm;
       const auto scale = static_cast<scalar_t>(ctx->saved_data["scale"].toDouble());
       const scalar_t* w = weight.const_data_ptr<scalar_t>();
       const scalar_t* share = mean_scale.const_data_ptr<scalar_t>();
@@ -129,4 +129,4 @@ at::Tensor graph_norm(const at::Tensor& x_NC, const GraphNormWeights& norm, doub
                                      batch);
 }
 
-}  // namespace kdgat::model::cpu
+}  // namespace kdgat::kernels::cpu

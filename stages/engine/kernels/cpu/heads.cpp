@@ -12,7 +12,7 @@
 #include "engine/kernels/cpu/isa/rounded_products.h"
 #include "engine/kernels/cpu/parallel.h"
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 namespace {
 
@@ -71,7 +71,7 @@ struct Weights {
   at::Tensor pairs_of_inputs, pairs_of_columns;  ///< int32, or undefined
 
   Weights(const at::Tensor& weight_VL, const at::Tensor& bias_V,
-          const kernels::RoundedProducts* rounded) {
+          const isa::RoundedProducts* rounded) {
     const int64_t outputs = weight_VL.size(0);
     const int64_t columns = columns_of(outputs);
     weight = at::zeros({weight_VL.size(1), columns}, weight_VL.options());
@@ -89,7 +89,7 @@ struct Weights {
 
   /// Rows a power of two apart would share few places of the first cache.
   static int64_t columns_of(int64_t outputs) {
-    constexpr int64_t kShared = 1024, kPadding = kernels::kHeadPadding;
+    constexpr int64_t kShared = 1024, kPadding = isa::kHeadPadding;
     const int64_t columns = (outputs + kPadding - 1) / kPadding * kPadding;
     return columns % kShared == 0 ? columns + kPadding : columns;
   }
@@ -103,7 +103,7 @@ struct Weights {
 template <class T>
 class Products {
  public:
-  Products(const Weights& weights, const kernels::RoundedProducts* rounded)
+  Products(const Weights& weights, const isa::RoundedProducts* rounded)
       : w_(weights),
         rounded_(rounded),
         inputs_(weights.weight.size(0)),
@@ -158,7 +158,7 @@ class Products {
  private:
   static constexpr bool kCanRound = std::is_same_v<T, float>;
   const Weights& w_;
-  const kernels::RoundedProducts* rounded_;  ///< null: not rounded
+  const isa::RoundedProducts* rounded_;  ///< null: not rounded
   int64_t inputs_, columns_;
   at::Tensor pairs_;  ///< room for z and cells of one block
   uint32_t* z_ = nullptr;
@@ -170,8 +170,8 @@ class Products {
 template <class T>
 void run_group(Head head, const at::Tensor& z, const Weights& w, const Wanted& wanted,
                int64_t begin, int64_t end, HeadResult& result, const at::Tensor& sums,
-               const kernels::RoundedProducts* rounded) {
-  const kernels::HeadTable<T>& table = loops<T>().head;
+               const isa::RoundedProducts* rounded) {
+  const isa::HeadTable<T>& table = loops<T>().head;
   const Products<T> products(w, rounded);
   const bool with_grad = sums.defined();
   const int64_t inputs = z.size(1), columns = w.weight.size(1);
@@ -228,9 +228,9 @@ HeadResult losses(Head head, const at::Tensor& z_NL, const at::Tensor& weight_VL
   const Wanted wanted =
       target.batch == nullptr ? targets_of(target.id_N) : neighbours_of(*target.batch);
   const at::Tensor z = z_NL.detach().to(weight_VL.scalar_type()).contiguous();
-  const kernels::RoundedProducts* rounded =
+  const isa::RoundedProducts* rounded =
       in_bfloat16 && z.scalar_type() == at::kFloat && isa_level() == "avx512"
-          ? kernels::rounded_products()
+          ? isa::rounded_products()
           : nullptr;
   const Weights weights(weight_VL.detach(), bias_V.detach(), rounded);
   const int64_t rows = z.size(0), inputs = z.size(1), outputs = weight_VL.size(0);
@@ -263,4 +263,4 @@ constexpr HeadKernels kHeads = {losses};
 
 const HeadKernels& HeadKernels::cpu() { return kHeads; }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

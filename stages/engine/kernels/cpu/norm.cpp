@@ -13,7 +13,7 @@
 #include "engine/kernels/noise_keys.h"
 #include "engine/kernels/norm_function.h"
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 namespace {
 
@@ -51,7 +51,7 @@ cpu::Moments moments(const at::Tensor& x_NC) {
     return std::min(kBlockRows, rows - block * kBlockRows);
   };
   for_blocks(blocks, 2 * x_NC.numel(), [&](int64_t block) {
-    const kernels::NormTable<T>& table = loops<T>().norm;
+    const isa::NormTable<T>& table = loops<T>().norm;
     const T* from = x_NC.const_data_ptr<T>() + block * kBlockRows * columns;
     T* mean = parts.data_ptr<T>() + block * 2 * columns;
     table.mean_rows(from, 0, rows_of(block), columns, mean);
@@ -76,11 +76,11 @@ struct NormReluDropout : torch::autograd::Function<NormReluDropout> {
     const at::Tensor x = input.contiguous();
     at::Tensor out = at::empty_like(x);
     const int64_t columns = x.size(1);
-    const std::vector<kernels::DropKey> keys = drop_keys(batch, layer, p);
+    const std::vector<isa::DropKey> keys = drop_keys(batch, layer, p);
     const std::vector<int64_t> blocks = graph_blocks(batch, kBlockRows);
     const int32_t* node_ptr = batch.node_ptr_G1.const_data_ptr<int32_t>();
     AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "norm_relu_dropout", [&] {
-      const kernels::NormTable<scalar_t>& table = loops<scalar_t>().norm;
+      const isa::NormTable<scalar_t>& table = loops<scalar_t>().norm;
       const scalar_t* from = x.const_data_ptr<scalar_t>();
       scalar_t* to = out.data_ptr<scalar_t>();
       scalar_t* centre = mean.data_ptr<scalar_t>();
@@ -112,7 +112,7 @@ struct NormReluDropout : torch::autograd::Function<NormReluDropout> {
     variable_list result(11);
     const int64_t rows = x.size(0), columns = x.size(1);
     AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "norm_relu_dropout", [&] {
-      const kernels::NormTable<scalar_t>& table = loops<scalar_t>().norm;
+      const isa::NormTable<scalar_t>& table = loops<scalar_t>().norm;
       const auto scale = static_cast<scalar_t>(mode.scale);
       const scalar_t* from = x.const_data_ptr<scalar_t>();
       const scalar_t* kept = out.const_data_ptr<scalar_t>();
@@ -148,4 +148,4 @@ constexpr NormKernels kNorm = {batch_norm_by<NormReluDropout>, cpu::graph_norm, 
 
 const NormKernels& NormKernels::cpu() { return kNorm; }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

@@ -1,6 +1,6 @@
 #include "engine/kernels/cpu/norm_statistics.h"
 
-namespace kdgat::model::cpu {
+namespace kdgat::kernels::cpu {
 
 double join(graph::Exchange* exchange, int64_t rows, std::vector<double>& sums) {
   if (exchange == nullptr) return static_cast<double>(rows);
@@ -11,4 +11,4 @@ double join(graph::Exchange* exchange, int64_t rows, std::vector<double>& sums) 
   return all;
 }
 
-}  // namespace kdgat::model::cpu
+}  // namespace kdgat::kernels::cpu

@@ -10,7 +10,7 @@
 
 #include "engine/kernels/batch_tensors.h"
 
-namespace kdgat::model::cpu {
+namespace kdgat::kernels::cpu {
 
 /// Sums over the rows of this process's batch become those of the whole step; returns its rows.
 double join(graph::Exchange* exchange, int64_t rows, std::vector<double>& sums);
@@ -109,4 +109,4 @@ struct NormSlopes {
   at::Tensor grad_weight, grad_bias;
 };
 
-}  // namespace kdgat::model::cpu
+}  // namespace kdgat::kernels::cpu

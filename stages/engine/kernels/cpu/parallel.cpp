@@ -9,7 +9,7 @@
 #error "parallel.cpp is to be compiled with -fopenmp"
 #endif
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 void share_blocks(int64_t blocks, int64_t threads, const std::function<void(int64_t)>& body) {
   std::atomic<int64_t> next{0};
@@ -21,4 +21,4 @@ void share_blocks(int64_t blocks, int64_t threads, const std::function<void(int6
   at::parallel_for(0, crew, 1, take);
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <functional>
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 /// Calls body(block) for each of `blocks` in up to `threads` threads, at most
 /// at::get_num_threads(); whoever is free takes the next block. Inside of body it runs on the
@@ -25,4 +25,4 @@ inline constexpr int64_t kBlockRows = 256;
 
 inline int64_t row_blocks(int64_t rows) { return (rows + kBlockRows - 1) / kBlockRows; }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

@@ -8,7 +8,7 @@
 
 #include "engine/kernels/cpu/parallel.h"
 
-namespace kdgat::model::cpu {
+namespace kdgat::kernels::cpu {
 
 namespace {
 
@@ -36,7 +36,7 @@ T length(Point<T> a) {
 /// Lengths, and of each angle a sine and a cosine on the same scale. phi: sin = |a| a.(b x c) and
 /// cos = (a x b).(a x c), as (a x b) x (a x c) = a (a.(b x c)).
 template <class T>
-void geometry(const at::Tensor& pos_N3, const graph::PathChunk& chunk, const at::Tensor& arcs_A,
+void geometry(const at::Tensor& pos_N3, const arrays::PathChunk& chunk, const at::Tensor& arcs_A,
               const at::Tensor& triplets_3T, const at::Tensor& paths_5P) {
   const T* pos = pos_N3.const_data_ptr<T>();
   const auto at = [pos](int32_t v) {
@@ -75,7 +75,7 @@ void geometry(const at::Tensor& pos_N3, const graph::PathChunk& chunk, const at:
 
 }  // namespace
 
-PathFeatures path_features(const at::Tensor& pos_N3, const graph::PathChunk& chunk) {
+PathFeatures path_features(const at::Tensor& pos_N3, const arrays::PathChunk& chunk) {
   const at::Tensor arcs = at::empty({chunk.arcs}, pos_N3.options());
   const at::Tensor triplets = at::empty({3, chunk.triplets}, pos_N3.options());
   const at::Tensor paths = at::empty({5, chunk.paths}, pos_N3.options());
@@ -89,4 +89,4 @@ PathFeatures path_features(const at::Tensor& pos_N3, const graph::PathChunk& chu
           at::atan2(paths.select(0, 3), paths.select(0, 4))};
 }
 
-}  // namespace kdgat::model::cpu
+}  // namespace kdgat::kernels::cpu

@@ -3,8 +3,8 @@
 
 #include "engine/kernels/paths.h"
 
-namespace kdgat::model::cpu {
+namespace kdgat::kernels::cpu {
 
-PathFeatures path_features(const at::Tensor& pos_N3, const graph::PathChunk& chunk);
+PathFeatures path_features(const at::Tensor& pos_N3, const arrays::PathChunk& chunk);
 
-}  // namespace kdgat::model::cpu
+}  // namespace kdgat::kernels::cpu

@@ -9,7 +9,7 @@
 #include "engine/kernels/cpu/parallel.h"
 #include "engine/kernels/cpu/path_geometry.h"
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 namespace {
 
@@ -25,8 +25,8 @@ void for_columns(int64_t rows, int64_t columns, const Body& body) {
 }
 
 template <class T>
-kernels::RunArgs<T> run_args(const at::Tensor& x_RC, const RowRuns& runs,
-                             const at::Tensor& of_run_UC, const at::Tensor& table_NC, bool relu) {
+isa::RunArgs<T> run_args(const at::Tensor& x_RC, const RowRuns& runs, const at::Tensor& of_run_UC,
+                         const at::Tensor& table_NC, bool relu) {
   return {runs.ptr.const_data_ptr<int32_t>(),
           runs.node.const_data_ptr<int32_t>(),
           of_run_UC.size(0),
@@ -39,8 +39,8 @@ kernels::RunArgs<T> run_args(const at::Tensor& x_RC, const RowRuns& runs,
 }
 
 template <class T>
-kernels::StartArgs<T> start_args(const at::Tensor& x_RC, const RowRuns& runs,
-                                 const at::Tensor& bias_C) {
+isa::StartArgs<T> start_args(const at::Tensor& x_RC, const RowRuns& runs,
+                             const at::Tensor& bias_C) {
   return {runs.ptr.const_data_ptr<int32_t>(),
           runs.node.const_data_ptr<int32_t>(),
           runs.node.size(0),
@@ -51,12 +51,12 @@ kernels::StartArgs<T> start_args(const at::Tensor& x_RC, const RowRuns& runs,
 
 void smear(const at::Tensor& x, const Gaussians& gaussians, const at::Tensor& out, int64_t first) {
   AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "smear", [&] {
-    const kernels::SmearArgs<scalar_t> args{x.const_data_ptr<scalar_t>(),
-                                            out.data_ptr<scalar_t>() + first,
-                                            out.size(1),
-                                            gaussians.centres,
-                                            static_cast<scalar_t>(gaussians.spacing),
-                                            static_cast<scalar_t>(gaussians.period)};
+    const isa::SmearArgs<scalar_t> args{x.const_data_ptr<scalar_t>(),
+                                        out.data_ptr<scalar_t>() + first,
+                                        out.size(1),
+                                        gaussians.centres,
+                                        static_cast<scalar_t>(gaussians.spacing),
+                                        static_cast<scalar_t>(gaussians.period)};
     for_blocks(row_blocks(x.size(0)), 4 * x.size(0) * args.centres, [&](int64_t block) {
       loops<scalar_t>().path.smear(args, block * kBlockRows,
                                    std::min(x.size(0), (block + 1) * kBlockRows));
@@ -116,4 +116,4 @@ constexpr PathKernels kPaths = {cpu::path_features, smear,    add_runs,
 
 const PathKernels& PathKernels::cpu() { return kPaths; }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

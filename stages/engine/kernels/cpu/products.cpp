@@ -14,7 +14,7 @@
 #include "engine/kernels/cpu/isa/rounded_products.h"
 #include "engine/kernels/cpu/parallel.h"
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 namespace {
 
@@ -120,8 +120,8 @@ void fill_product(const at::Tensor& a_RI, const at::Tensor& b_IC, const at::Tens
 
 /// Products of pairs of bfloat16; null where this processor, or the level that is asked for, has
 /// none.
-const kernels::RoundedProducts* pairs_here() {
-  return isa_level() == "avx512" ? kernels::rounded_products() : nullptr;
+const isa::RoundedProducts* pairs_here() {
+  return isa_level() == "avx512" ? isa::rounded_products() : nullptr;
 }
 bool rounds(int64_t rows, int64_t inputs) {
   return is_tall(rows, inputs) && pairs_here() != nullptr;
@@ -133,7 +133,7 @@ uint32_t* pairs_in(const at::Tensor& of_floats) {
 
 /// [ceil(I / 2), C], the pairs of rows of b_IC. Their bits are kept as floats, which are only
 /// moved.
-at::Tensor rounded_rows(const kernels::RoundedProducts& rounded, const at::Tensor& b_IC) {
+at::Tensor rounded_rows(const isa::RoundedProducts& rounded, const at::Tensor& b_IC) {
   const int64_t inputs = b_IC.size(0), columns = b_IC.size(1), pairs = (inputs + 1) / 2;
   at::Tensor out = at::empty({pairs, columns}, b_IC.options());
   if (b_IC.t().is_contiguous()) {  // weights in a forward pass
@@ -148,7 +148,7 @@ at::Tensor rounded_rows(const kernels::RoundedProducts& rounded, const at::Tenso
   return out;
 }
 
-void fill_rounded(const kernels::RoundedProducts& rounded, const at::Tensor& a_RI,
+void fill_rounded(const isa::RoundedProducts& rounded, const at::Tensor& a_RI,
                   const at::Tensor& b_IC, const at::Tensor& bias_C, at::Tensor& out) {
   const int64_t rows = a_RI.size(0), inputs = a_RI.size(1), columns = b_IC.size(1);
   const at::Tensor b = rounded_rows(rounded, b_IC);
@@ -178,7 +178,7 @@ void fill_rounded(const kernels::RoundedProducts& rounded, const at::Tensor& a_R
 at::Tensor product(const at::Tensor& a_RI, const at::Tensor& b_IC, const at::Tensor& bias_C,
                    bool in_bfloat16) {
   const int64_t rows = a_RI.size(0), inputs = a_RI.size(1), columns = b_IC.size(1);
-  const kernels::RoundedProducts* rounded =
+  const isa::RoundedProducts* rounded =
       in_bfloat16 && a_RI.scalar_type() == at::kFloat ? pairs_here() : nullptr;
   if (rounded == nullptr && !is_tall(rows, inputs)) {
     return ProductKernels::plain().product(a_RI, b_IC, bias_C, in_bfloat16);
@@ -240,8 +240,8 @@ void add_part(const at::Tensor& g, const at::Tensor& x, const SumPart& part, int
 }
 
 /// The same of factors rounded to bfloat16.
-void add_rounded_part(const kernels::RoundedProducts& rounded, const at::Tensor& g,
-                      const at::Tensor& x, const SumPart& part, float* sums) {
+void add_rounded_part(const isa::RoundedProducts& rounded, const at::Tensor& g, const at::Tensor& x,
+                      const SumPart& part, float* sums) {
   const int64_t inputs = x.size(1), pairs = kRoundedRows / 2;
   const at::Tensor both = at::empty({pairs * (inputs + part.outputs)}, x.options());
   uint32_t *of_x = pairs_in(both), *of_g = of_x + pairs * inputs;
@@ -276,7 +276,7 @@ int64_t rounded_outputs(int64_t groups, int64_t outputs) {
 /// there are depends on the shapes alone.
 template <class T>
 void add_sums(at::Tensor& sum_OI, const at::Tensor& g, const at::Tensor& x,
-              const kernels::RoundedProducts* rounded) {
+              const isa::RoundedProducts* rounded) {
   const int64_t rows = g.size(0), outputs = g.size(1), inputs = x.size(1);
   const int64_t stride = rounded != nullptr ? inputs : padded(inputs);
   const int64_t most = inputs * outputs < kLargeSum ? kMaxSums : kLargeSums;
@@ -316,7 +316,7 @@ void add_columns(at::Tensor& sum_O, const at::Tensor& g) {
 
 void add_product(at::Tensor& sum_OI, at::Tensor& sum_O, const at::Tensor& g_RO,
                  const at::Tensor& x_RI, bool in_bfloat16) {
-  const kernels::RoundedProducts* rounded =
+  const isa::RoundedProducts* rounded =
       in_bfloat16 && g_RO.scalar_type() == at::kFloat ? pairs_here() : nullptr;
   if (rounded == nullptr && !is_tall(g_RO.size(0), x_RI.size(1))) {
     ProductKernels::plain().add_product(sum_OI, sum_O, g_RO, x_RI, in_bfloat16);
@@ -337,4 +337,4 @@ constexpr ProductKernels kProducts = {product, add_product, rounds};
 
 const ProductKernels& ProductKernels::cpu() { return kProducts; }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

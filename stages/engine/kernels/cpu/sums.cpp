@@ -8,7 +8,7 @@
 #include "engine/kernels/cpu/isa/level.h"
 #include "engine/kernels/cpu/parallel.h"
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 namespace {
 
@@ -24,13 +24,13 @@ at::Tensor passed(const at::Tensor& given, const BatchTensors& batch, bool back)
   const auto* node_ptr = batch.node_ptr_G1.const_data_ptr<int32_t>();
   AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "neighbour_sum", [&] {
     const auto& table = loops<scalar_t>().sum;
-    const kernels::SumArgs<scalar_t> args = {batch.in_ptr_N1.const_data_ptr<int32_t>(),
-                                             batch.in_source_E.const_data_ptr<int32_t>(),
-                                             x.const_data_ptr<scalar_t>(),
-                                             out.data_ptr<scalar_t>(),
-                                             x.size(1),
-                                             0,
-                                             0};
+    const isa::SumArgs<scalar_t> args = {batch.in_ptr_N1.const_data_ptr<int32_t>(),
+                                         batch.in_source_E.const_data_ptr<int32_t>(),
+                                         x.const_data_ptr<scalar_t>(),
+                                         out.data_ptr<scalar_t>(),
+                                         x.size(1),
+                                         0,
+                                         0};
     for_blocks(static_cast<int64_t>(blocks.size()) - 1, batch.edges * x.size(1), [&](int64_t b) {
       const auto at = static_cast<std::size_t>(b);
       (back ? table.scatter : table.gather)(args, node_ptr[blocks[at]], node_ptr[blocks[at + 1]]);
@@ -70,4 +70,4 @@ constexpr SumKernels kSums = {neighbour_sum};
 
 const SumKernels& SumKernels::cpu() { return kSums; }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

@@ -9,7 +9,7 @@
 #include "engine/kernels/full_precision.h"
 #include "engine/kernels/noise_keys.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 Noise noise_of(const BatchTensors& batch, uint32_t layer, double p) {
   return {noise_base(batch, layer), batch.graph_id_G.const_data_ptr<int64_t>(), drop_threshold(p)};
@@ -176,4 +176,4 @@ NormKernels kernels_by_graph() {
   return {nullptr, normed_by_graph, relu_dropout, uniform_noise, mean_pool};
 }
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

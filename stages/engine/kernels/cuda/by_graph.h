@@ -7,7 +7,7 @@
 #include "engine/kernels/cuda/source/norm_args.h"
 #include "engine/kernels/norm.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 /// Of dropping with probability `p` in a place of the model.
 Noise noise_of(const BatchTensors& batch, uint32_t layer, double p);
@@ -17,4 +17,4 @@ GraphRows rows_of_graphs(const at::Tensor& node_ptr, int64_t graphs, int64_t row
 /// Its functions, but for batch_norm.
 NormKernels kernels_by_graph();
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

@@ -25,7 +25,7 @@
 #include "engine/kernels/kernels_for.h"
 #include "kdgat/error.h"
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 namespace cuda {
 namespace {
@@ -177,4 +177,4 @@ const char* kdgat_kernels_in_words() {
   return said.c_str();
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

@@ -12,7 +12,7 @@
 #include "engine/kernels/cuda/source/sums_args.h"
 #include "engine/kernels/kernels_for.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 /// While it lives, this thread works on the device of a tensor, and kernels start there, on the
 /// stream that LibTorch uses. Throws Error if the device has no kernels.
@@ -55,4 +55,4 @@ struct EdgeTensors {
   std::vector<at::Tensor> tensors;
 };
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

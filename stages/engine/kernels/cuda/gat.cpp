@@ -6,7 +6,7 @@
 #include "engine/kernels/cuda/launch/gat_launches.h"
 #include "engine/kernels/gat_function.h"
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 namespace cuda {
 namespace {
@@ -171,4 +171,4 @@ const GatKernels& GatKernels::cuda() {
   return kGat;
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

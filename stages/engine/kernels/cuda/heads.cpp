@@ -9,7 +9,7 @@
 #include "engine/kernels/cuda/device.h"
 #include "engine/kernels/cuda/launch/head_launches.h"
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 namespace cuda {
 namespace {
@@ -60,4 +60,4 @@ const HeadKernels& HeadKernels::cuda() {
   return kHeads;
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

@@ -9,7 +9,7 @@
 #include "engine/kernels/cuda/launch/norm_launches.h"
 #include "engine/kernels/norm_function.h"
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 namespace cuda {
 namespace {
@@ -145,4 +145,4 @@ const NormKernels& NormKernels::cuda() {
   return kNorm;
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

@@ -13,7 +13,7 @@
 #include "engine/kernels/cuda/launch/norm_launches.h"
 #include "engine/kernels/cuda/launch/path_launches.h"
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 namespace cuda {
 namespace {
@@ -21,7 +21,7 @@ namespace {
 /// Arrays of a chunk in one copy to the device, and where each begins.
 class ChunkOnDevice {
  public:
-  ChunkOnDevice(std::initializer_list<std::pair<const graph::Buffer<int32_t>*, int64_t>> arrays,
+  ChunkOnDevice(std::initializer_list<std::pair<const arrays::Buffer<int32_t>*, int64_t>> arrays,
                 at::Device device) {
     int64_t size = 0;
     for (const auto& [array, count] : arrays) {
@@ -44,7 +44,7 @@ class ChunkOnDevice {
   at::Tensor all_;
 };
 
-PathFeatures path_features(const at::Tensor& pos_N3, const graph::PathChunk& chunk) {
+PathFeatures path_features(const at::Tensor& pos_N3, const arrays::PathChunk& chunk) {
   const at::Tensor pos = pos_N3.contiguous();
   const ChunkOnDevice arrays({{&chunk.i, chunk.arcs},
                               {&chunk.j, chunk.arcs},
@@ -184,4 +184,4 @@ const PathKernels& PathKernels::cuda() {
   return kPaths;
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

@@ -6,7 +6,7 @@
 #include "engine/kernels/cuda/device.h"
 #include "engine/kernels/cuda/launch/sums_launches.h"
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 namespace cuda {
 namespace {
@@ -51,4 +51,4 @@ const SumKernels& SumKernels::cuda() {
   return kSums;
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

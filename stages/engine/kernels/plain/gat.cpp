@@ -2,7 +2,7 @@
 
 #include <limits>
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 namespace {
 
@@ -72,4 +72,4 @@ constexpr GatKernels kGat = {attention, attention_v2};
 
 const GatKernels& GatKernels::plain() { return kGat; }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

@@ -7,7 +7,7 @@
 #include "engine/kernels/norm.h"
 #include "engine/kernels/sums.h"
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 namespace {
 
@@ -37,4 +37,4 @@ at::Tensor gin_sums(const at::Tensor& given_NF, const at::Tensor& eps, const Bat
 
 const GinKernels& GinKernels::plain() { return kGin; }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

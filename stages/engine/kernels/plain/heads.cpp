@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 namespace {
 
@@ -62,4 +62,4 @@ constexpr HeadKernels kHeads = {losses};
 
 const HeadKernels& HeadKernels::plain() { return kHeads; }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

@@ -7,7 +7,7 @@
 
 #include "engine/kernels/noise_keys.h"
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 namespace {
 
@@ -29,7 +29,7 @@ at::Tensor hash_of(const at::Tensor& element, const at::Tensor& low, const at::T
 
 /// Hashes [rows, columns] by tensor operations.
 at::Tensor hashes(const BatchTensors& batch, int64_t columns, uint32_t layer, bool of_graphs) {
-  const std::vector<kernels::DropKey> keys = drop_keys(batch, layer, 0.0);
+  const std::vector<isa::DropKey> keys = drop_keys(batch, layer, 0.0);
   at::Tensor pairs = at::empty({batch.graphs, 2}, at::kLong);
   auto values = pairs.accessor<int64_t, 2>();
   for (int64_t g = 0; g < batch.graphs; ++g) {
@@ -144,4 +144,4 @@ void update_running_statistics(torch::nn::BatchNorm1dImpl& norm, const at::Tenso
   norm.num_batches_tracked += 1;
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

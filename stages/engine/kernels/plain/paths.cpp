@@ -4,16 +4,16 @@
 
 #include <optional>
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 namespace {
 
-PathFeatures features(const at::Tensor& pos_N3, const graph::PathChunk& chunk) {
-  const auto on_device = [&](const graph::Buffer<int32_t>& buffer, int64_t size) {
+PathFeatures features(const at::Tensor& pos_N3, const arrays::PathChunk& chunk) {
+  const auto on_device = [&](const arrays::Buffer<int32_t>& buffer, int64_t size) {
     return at::from_blob(const_cast<int32_t*>(buffer.data()), {size}, at::kInt)
         .to(pos_N3.device(), at::kLong);
   };
-  const auto lengths = [&](const graph::Buffer<int32_t>& ptr, int64_t runs) {
+  const auto lengths = [&](const arrays::Buffer<int32_t>& ptr, int64_t runs) {
     return on_device(ptr, runs + 1).diff();
   };
   const auto total = [](int64_t rows) { return std::optional<int64_t>(rows); };
@@ -87,4 +87,4 @@ constexpr PathKernels kPaths = {features, smear, add_runs, sum_runs, relu_sum, r
 
 const PathKernels& PathKernels::plain() { return kPaths; }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

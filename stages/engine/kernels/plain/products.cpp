@@ -2,7 +2,7 @@
 
 #include <ATen/ATen.h>
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 namespace {
 
@@ -25,4 +25,4 @@ constexpr ProductKernels kProducts = {plain_product, add_plain_product, plain_ro
 
 const ProductKernels& ProductKernels::plain() { return kProducts; }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

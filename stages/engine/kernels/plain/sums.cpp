@@ -2,7 +2,7 @@
 
 #include <ATen/ATen.h>
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 namespace {
 
@@ -19,4 +19,4 @@ constexpr SumKernels kSums = {neighbour_sum};
 
 const SumKernels& SumKernels::plain() { return kSums; }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

@@ -9,7 +9,7 @@
 
 namespace kdgat::model {
 
-void require_room(const graph::SafetensorsFile& file, double numbers, double tensors) {
+void require_room(const file::SafetensorsFile& file, double numbers, double tensors) {
   double held = 0;
   for (const auto& [name, view] : file.tensors()) held += static_cast<double>(view.elements());
   const auto count = static_cast<double>(file.tensors().size());
@@ -25,7 +25,7 @@ void require_room(const graph::SafetensorsFile& file, double numbers, double ten
                   words(numbers, tensors) + ", the file holds " + words(held, count));
 }
 
-ModelHeader load_header(const graph::SafetensorsFile& file) {
+ModelHeader load_header(const file::SafetensorsFile& file) {
   const auto entry = [&file](const char* key) {
     const auto found = file.metadata().find(key);
     if (found == file.metadata().end()) {
@@ -35,7 +35,7 @@ ModelHeader load_header(const graph::SafetensorsFile& file) {
     return found->second;
   };
   const auto object = [&](const char* key) {
-    nlohmann::json value = graph::metadata_json(file, key);
+    nlohmann::json value = file::metadata_json(file, key);
     if (value.is_object()) return value;
     throw Error(ExitCode::kData,
                 file.path().string() + ": metadata '" + key + "' is not a JSON object");
@@ -66,7 +66,7 @@ std::optional<Decision> decision_of(const ModelHeader& header) {
   return std::nullopt;
 }
 
-int64_t parameters_of(const graph::SafetensorsFile& file) {
+int64_t parameters_of(const file::SafetensorsFile& file) {
   const auto found = file.metadata().find("parameters");
   if (found != file.metadata().end()) return std::atoll(found->second.c_str());
   int64_t count = 0;  // a converted file: buffers are few

@@ -25,10 +25,10 @@ struct ModelHeader {
 /// Refuses, with Error(kData), to build what the file cannot hold: a model of at least so many
 /// numbers and tensors. A configuration is a few words, whatever memory and time the model that it
 /// describes would take.
-void require_room(const graph::SafetensorsFile& file, double numbers, double tensors);
+void require_room(const file::SafetensorsFile& file, double numbers, double tensors);
 
 /// Error(kData) if "model" or "config" is missing or malformed; "data" and "decision" may be empty.
-ModelHeader load_header(const graph::SafetensorsFile& file);
+ModelHeader load_header(const file::SafetensorsFile& file);
 
 /// Scores above the threshold are attacks; `from` is "fixed" or "val".
 struct Decision {
@@ -41,7 +41,7 @@ struct Decision {
 std::optional<Decision> decision_of(const ModelHeader& header);
 
 /// Numbers that are trained, by what the file says or by its tensors.
-int64_t parameters_of(const graph::SafetensorsFile& file);
+int64_t parameters_of(const file::SafetensorsFile& file);
 
 /// How the graphs a model was made for differ from others, by feature names and vocabulary: "" or
 /// for people, "other vocabulary: 2048 ids, here 30". Both as train::layout_of gives them.

@@ -7,7 +7,7 @@
 namespace kdgat::model {
 
 TrainedModel open_model(const std::filesystem::path& made) {
-  graph::SafetensorsFile file = graph::SafetensorsFile::open(
+  file::SafetensorsFile file = file::SafetensorsFile::open(
       std::filesystem::is_directory(made) ? made / "model.safetensors" : made);
   ModelHeader header = load_header(file);
   return {std::move(file), std::move(header)};

@@ -11,7 +11,7 @@
 namespace kdgat::model {
 
 struct TrainedModel {
-  graph::SafetensorsFile file;
+  file::SafetensorsFile file;
   ModelHeader header;
 
   const std::filesystem::path& path() const { return file.path(); }

@@ -21,10 +21,10 @@ at::Tensor softmax_ce_per_node(const at::Tensor& z_NL, const at::Tensor& weight_
 /// Sum over all N x V cells of the binary cross entropy of sigmoid(h weight^T + bias) against T,
 /// T[i, id(j)] = 1 where an edge i -> j exists, else 0: neighbours of one id count once.
 at::Tensor bce_neighbour_sum(const at::Tensor& h_NL, const at::Tensor& weight_VL,
-                             const at::Tensor& bias_V, const BatchTensors& batch);
+                             const at::Tensor& bias_V, const kernels::BatchTensors& batch);
 
 /// The same for each row, [N], without gradients.
 at::Tensor bce_neighbour_per_node(const at::Tensor& h_NL, const at::Tensor& weight_VL,
-                                  const at::Tensor& bias_V, const BatchTensors& batch);
+                                  const at::Tensor& bias_V, const kernels::BatchTensors& batch);
 
 }  // namespace kdgat::model

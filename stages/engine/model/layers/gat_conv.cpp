@@ -10,10 +10,11 @@ namespace kdgat::model {
 
 GatConvImpl::GatConvImpl(int64_t inputs, int64_t channels, int64_t heads)
     : channels_(channels), heads_(heads) {
-  if (heads < 1 || heads > kernels::kMaxHeads || channels < 1) {
+  if (heads < 1 || heads > kernels::isa::kMaxHeads || channels < 1) {
     throw Error(ExitCode::kUsage, "attention with " + std::to_string(heads) + " heads of " +
                                       std::to_string(channels) + " channels: 1 to " +
-                                      std::to_string(kernels::kMaxHeads) + " heads are possible");
+                                      std::to_string(kernels::isa::kMaxHeads) +
+                                      " heads are possible");
   }
   lin = register_module(
       "lin", torch::nn::Linear(torch::nn::LinearOptions(inputs, heads * channels).bias(false)));
@@ -25,16 +26,17 @@ GatConvImpl::GatConvImpl(int64_t inputs, int64_t channels, int64_t heads)
   glorot(att_dst);
 }
 
-at::Tensor GatConvImpl::forward(const at::Tensor& x_NF, const BatchTensors& batch) {
+at::Tensor GatConvImpl::forward(const at::Tensor& x_NF, const kernels::BatchTensors& batch) {
   return gat_attention(linear(x_NF, lin), att_src, att_dst, bias, batch);
 }
 
 at::Tensor gat_attention(const at::Tensor& h_NC, const at::Tensor& att_src,
                          const at::Tensor& att_dst, const at::Tensor& bias,
-                         const BatchTensors& batch) {
+                         const kernels::BatchTensors& batch) {
   // Scores and their softmax stay in the parameters' precision, also under autocast.
   const at::Tensor h = h_NC.to(att_src.scalar_type()).contiguous();
-  return kernels_for<GatKernels>(h.device()).attention(h, att_src, att_dst, bias, batch);
+  return kernels::kernels_for<kernels::GatKernels>(h.device())
+      .attention(h, att_src, att_dst, bias, batch);
 }
 
 }  // namespace kdgat::model

@@ -17,7 +17,7 @@ class GatConvImpl : public torch::nn::Module {
  public:
   GatConvImpl(int64_t inputs, int64_t channels, int64_t heads);
 
-  at::Tensor forward(const at::Tensor& x_NF, const BatchTensors& batch);
+  at::Tensor forward(const at::Tensor& x_NF, const kernels::BatchTensors& batch);
   int64_t width() const { return heads_ * channels_; }
 
   torch::nn::Linear lin{nullptr};
@@ -33,6 +33,6 @@ TORCH_MODULE(GatConv);
 /// The edge part: attention over h [N, heads*channels].
 at::Tensor gat_attention(const at::Tensor& h_NC, const at::Tensor& att_src,
                          const at::Tensor& att_dst, const at::Tensor& bias,
-                         const BatchTensors& batch);
+                         const kernels::BatchTensors& batch);
 
 }  // namespace kdgat::model

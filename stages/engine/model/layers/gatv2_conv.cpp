@@ -11,10 +11,11 @@ namespace kdgat::model {
 
 GatV2ConvImpl::GatV2ConvImpl(int64_t inputs, int64_t channels, int64_t heads, int64_t edge_features)
     : channels_(channels), heads_(heads) {
-  if (heads < 1 || heads > kernels::kMaxHeads || channels < 1) {
+  if (heads < 1 || heads > kernels::isa::kMaxHeads || channels < 1) {
     throw Error(ExitCode::kUsage, "attention with " + std::to_string(heads) + " heads of " +
                                       std::to_string(channels) + " channels: 1 to " +
-                                      std::to_string(kernels::kMaxHeads) + " heads are possible");
+                                      std::to_string(kernels::isa::kMaxHeads) +
+                                      " heads are possible");
   }
   const int64_t width = heads * channels;
   lin_l = register_module("lin_l", torch::nn::Linear(inputs, width));
@@ -26,22 +27,22 @@ GatV2ConvImpl::GatV2ConvImpl(int64_t inputs, int64_t channels, int64_t heads, in
   for (const at::Tensor& t : {lin_l->weight, lin_r->weight, lin_edge->weight, att}) glorot(t);
 }
 
-at::Tensor GatV2ConvImpl::forward(const at::Tensor& x_NF, const BatchTensors& batch) {
+at::Tensor GatV2ConvImpl::forward(const at::Tensor& x_NF, const kernels::BatchTensors& batch) {
   return gatv2_attention(linear(x_NF, lin_l), linear(x_NF, lin_r), lin_edge->weight, att, bias,
                          batch);
 }
 
 at::Tensor gatv2_attention(const at::Tensor& l_NC, const at::Tensor& r_NC,
                            const at::Tensor& lin_edge, const at::Tensor& att,
-                           const at::Tensor& bias, const BatchTensors& batch) {
+                           const at::Tensor& bias, const kernels::BatchTensors& batch) {
   // Scores and their softmax stay in the parameters' precision, also under autocast.
-  const FullPrecision exact;
+  const kernels::FullPrecision exact;
   const at::Tensor l = l_NC.to(att.scalar_type()).contiguous();
   const at::Tensor r = r_NC.to(att.scalar_type()).contiguous();
   // No kernel has a gradient of the features of edges.
-  const GatKernels& kernels = batch.edge_attr_ED.requires_grad()
-                                  ? GatKernels::plain()
-                                  : kernels_for<GatKernels>(l.device());
+  const kernels::GatKernels& kernels = batch.edge_attr_ED.requires_grad()
+                                           ? kernels::GatKernels::plain()
+                                           : kernels::kernels_for<kernels::GatKernels>(l.device());
   return kernels.attention_v2(l, r, lin_edge, att, bias, batch);
 }
 

@@ -20,7 +20,7 @@ class GatV2ConvImpl : public torch::nn::Module {
   GatV2ConvImpl(int64_t inputs, int64_t channels, int64_t heads, int64_t edge_features);
 
   /// batch.edge_attr_ED must be there.
-  at::Tensor forward(const at::Tensor& x_NF, const BatchTensors& batch);
+  at::Tensor forward(const at::Tensor& x_NF, const kernels::BatchTensors& batch);
   int64_t width() const { return heads_ * channels_; }
 
   torch::nn::Linear lin_l{nullptr}, lin_r{nullptr};
@@ -36,6 +36,6 @@ TORCH_MODULE(GatV2Conv);
 /// The edge part, over l and r [N, heads*channels]; lin_edge [heads*channels, D].
 at::Tensor gatv2_attention(const at::Tensor& l_NC, const at::Tensor& r_NC,
                            const at::Tensor& lin_edge, const at::Tensor& att,
-                           const at::Tensor& bias, const BatchTensors& batch);
+                           const at::Tensor& bias, const kernels::BatchTensors& batch);
 
 }  // namespace kdgat::model

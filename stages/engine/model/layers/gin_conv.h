@@ -24,11 +24,12 @@ class GinConvImpl : public torch::nn::Module {
   GinConvImpl(int64_t inputs, int64_t width, bool has_messages, const std::string& norm);
 
   /// Of norm "none" or "graph".
-  at::Tensor forward(const at::Tensor& x_NF, const BatchTensors& batch);
+  at::Tensor forward(const at::Tensor& x_NF, const kernels::BatchTensors& batch);
   /// dropout(relu(outer(out))), of norm "batch"; `p`, `layer` and `update_running` as of
   /// norm_relu_dropout (norm.h).
   at::Tensor forward_to_norm(const at::Tensor& x_NF, torch::nn::BatchNorm1dImpl& outer, double p,
-                             uint32_t layer, const BatchTensors& batch, bool update_running);
+                             uint32_t layer, const kernels::BatchTensors& batch,
+                             bool update_running);
 
   at::Tensor eps;  ///< [1], starts at 0; undefined without messages
   torch::nn::Linear lin_1{nullptr}, lin_2{nullptr};

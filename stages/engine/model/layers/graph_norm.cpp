@@ -13,9 +13,9 @@ GraphNormImpl::GraphNormImpl(int64_t channels) {
 }
 
 at::Tensor graph_norm_relu_dropout(const at::Tensor& given_NC, const GraphNormImpl& norm, double p,
-                                   uint32_t layer, const BatchTensors& batch) {
-  const at::Tensor x_NC = full(given_NC);
-  return kernels_for<NormKernels>(x_NC.device())
+                                   uint32_t layer, const kernels::BatchTensors& batch) {
+  const at::Tensor x_NC = kernels::full(given_NC);
+  return kernels::kernels_for<kernels::NormKernels>(x_NC.device())
       .graph_norm(x_NC, {norm.weight, norm.bias, norm.mean_scale}, p, layer, batch);
 }
 

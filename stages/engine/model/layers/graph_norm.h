@@ -21,6 +21,6 @@ TORCH_MODULE(GraphNorm);
 /// dropout(relu(weight * o / sqrt(mean(o^2) + 1e-5) + bias)) with o = x - mean_scale * mean(x),
 /// means over the nodes of each graph. `p` = 0 outside training.
 at::Tensor graph_norm_relu_dropout(const at::Tensor& x_NC, const GraphNormImpl& norm, double p,
-                                   uint32_t layer, const BatchTensors& batch);
+                                   uint32_t layer, const kernels::BatchTensors& batch);
 
 }  // namespace kdgat::model

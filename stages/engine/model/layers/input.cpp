@@ -123,14 +123,14 @@ void InputImpl::set_vocabulary(std::span<const int64_t> raw_ids) {
     // All unknown identifiers share one index, hence one vector.
     const int64_t raw = i + 1 < num_ids_ ? raw_ids[static_cast<std::size_t>(i)] : -1;
     for (int64_t k = 0; k < kHashes; ++k) {
-      graph::Random hash(static_cast<uint64_t>(raw), static_cast<uint64_t>(k));
+      arrays::Random hash(static_cast<uint64_t>(raw), static_cast<uint64_t>(k));
       row[i][k] = static_cast<int64_t>(hash.below(static_cast<uint64_t>(form_.id_buckets)));
     }
   }
   bucket.copy_(rows);
 }
 
-at::Tensor InputImpl::identify(const BatchTensors& batch) {
+at::Tensor InputImpl::identify(const kernels::BatchTensors& batch) {
   at::Tensor id_N = batch.id_N;
   if (form_.id_embedding == "unknown" && is_training()) {
     const at::Tensor known_N = relu_dropout(at::ones({batch.nodes, 1}, batch.x_NF.options()),
@@ -143,7 +143,7 @@ at::Tensor InputImpl::identify(const BatchTensors& batch) {
   return rows_of(embedding, bucket.index_select(0, id_N)).sum(1);
 }
 
-at::Tensor InputImpl::forward(const BatchTensors& batch) {
+at::Tensor InputImpl::forward(const kernels::BatchTensors& batch) {
   if (batch.x_NF.size(1) != node_features_) {
     throw Error(ExitCode::kData, "the graphs have " + std::to_string(batch.x_NF.size(1)) +
                                      " node features, the model takes " +
@@ -167,7 +167,7 @@ at::Tensor InputImpl::forward(const BatchTensors& batch) {
   return at::cat({identify(batch), features}, 1);
 }
 
-at::Tensor InputImpl::edges(const BatchTensors& batch) {
+at::Tensor InputImpl::edges(const kernels::BatchTensors& batch) {
   const int64_t given = batch.edge_attr_ED.defined() ? batch.edge_attr_ED.size(1) : 0;
   if (given != edge_features_) {
     throw Error(ExitCode::kData, "the batch has " + std::to_string(given) +

@@ -22,9 +22,9 @@ class InputImpl : public torch::nn::Module {
             int64_t edge_features = 0, bool has_ids = true);
 
   /// Throws Error(kData) if the batch has other features or ids outside the vocabulary.
-  at::Tensor forward(const BatchTensors& batch);
+  at::Tensor forward(const kernels::BatchTensors& batch);
   /// Edge features [E, D]; Error(kData) if the batch has none or others.
-  at::Tensor edges(const BatchTensors& batch);
+  at::Tensor edges(const kernels::BatchTensors& batch);
   int64_t width() const;
 
   /// Takes from the data what the form needs: for standardise the mean and deviation of the
@@ -38,7 +38,7 @@ class InputImpl : public torch::nn::Module {
                                                             ///< identifiers [F]; and [D]
 
  private:
-  at::Tensor identify(const BatchTensors& batch);
+  at::Tensor identify(const kernels::BatchTensors& batch);
   void set_vocabulary(std::span<const int64_t> raw_ids);
 
   InputForm form_;

@@ -14,7 +14,7 @@ JumpingLstmImpl::JumpingLstmImpl(int64_t channels, int64_t layers) {
 
 at::Tensor JumpingLstmImpl::forward(const std::vector<at::Tensor>& states) {
   // 16-bit LSTMs are missing in fp16 on the CPU and round the state in every step elsewhere.
-  const FullPrecision exact;
+  const kernels::FullPrecision exact;
   const at::Tensor states_NLC = at::stack(states, 1);
   const at::Tensor read_NLU = std::get<0>(lstm->forward(states_NLC));
   return (states_NLC * att->forward(read_NLU).softmax(1)).sum(1);

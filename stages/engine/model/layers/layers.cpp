@@ -26,8 +26,8 @@ BlockImpl::BlockImpl(int64_t inputs, int64_t width, int64_t heads, double dropou
   }
 }
 
-at::Tensor BlockImpl::forward(const at::Tensor& x_NF, const BatchTensors& batch, uint32_t layer,
-                              bool checkpointing) {
+at::Tensor BlockImpl::forward(const at::Tensor& x_NF, const kernels::BatchTensors& batch,
+                              uint32_t layer, bool checkpointing) {
   const auto body = [this, batch, layer](const at::Tensor& x, bool first) {
     const double p = is_training() ? dropout_ : 0.0;
     const at::Tensor h = conv->forward(x, batch);
@@ -46,7 +46,7 @@ PerceptronImpl::PerceptronImpl(int64_t width, int64_t outputs, int64_t layers, d
   }
 }
 
-at::Tensor PerceptronImpl::hidden(at::Tensor x, const BatchTensors& batch, uint32_t layer,
+at::Tensor PerceptronImpl::hidden(at::Tensor x, const kernels::BatchTensors& batch, uint32_t layer,
                                   bool of_graphs) {
   const double p = is_training() ? dropout_ : 0.0;
   for (std::size_t i = 0; i + 1 < linears_.size(); ++i) {
@@ -58,26 +58,26 @@ at::Tensor PerceptronImpl::hidden(at::Tensor x, const BatchTensors& batch, uint3
   return x;
 }
 
-at::Tensor neighbour_mean(const at::Tensor& given_NC, const BatchTensors& batch) {
-  const at::Tensor x_NC = full(given_NC);
-  const SumKernels& sums = kernels_for<SumKernels>(x_NC.device());
+at::Tensor neighbour_mean(const at::Tensor& given_NC, const kernels::BatchTensors& batch) {
+  const at::Tensor x_NC = kernels::full(given_NC);
+  const kernels::SumKernels& sums = kernels::kernels_for<kernels::SumKernels>(x_NC.device());
   const at::Tensor degree_N1 = sums.neighbours(at::ones({batch.nodes, 1}, x_NC.options()), batch);
   return sums.neighbours(x_NC, batch) / degree_N1.clamp_min(1);
 }
 
-at::Tensor mean_pool(const at::Tensor& given_NC, const BatchTensors& batch) {
-  const at::Tensor x_NC = full(given_NC);
-  return kernels_for<NormKernels>(x_NC.device()).mean_pool(x_NC, batch);
+at::Tensor mean_pool(const at::Tensor& given_NC, const kernels::BatchTensors& batch) {
+  const at::Tensor x_NC = kernels::full(given_NC);
+  return kernels::kernels_for<kernels::NormKernels>(x_NC.device()).mean_pool(x_NC, batch);
 }
 
-at::Tensor sum_pool(const at::Tensor& x_NC, const BatchTensors& batch) {
+at::Tensor sum_pool(const at::Tensor& x_NC, const kernels::BatchTensors& batch) {
   const at::Tensor mean_GC = mean_pool(x_NC, batch);
   return mean_GC * at::diff(batch.node_ptr_G1).to(mean_GC.scalar_type()).unsqueeze(1);
 }
 
-at::Tensor max_pool(const at::Tensor& given_NC, const BatchTensors& batch) {
-  const at::Tensor x_NC = full(given_NC);
-  const at::Tensor graph_NC = node_graphs(batch).unsqueeze(1).expand_as(x_NC);
+at::Tensor max_pool(const at::Tensor& given_NC, const kernels::BatchTensors& batch) {
+  const at::Tensor x_NC = kernels::full(given_NC);
+  const at::Tensor graph_NC = kernels::node_graphs(batch).unsqueeze(1).expand_as(x_NC);
   return at::zeros({batch.graphs, x_NC.size(1)}, x_NC.options())
       .scatter_reduce(0, graph_NC, x_NC, "amax", /*include_self=*/false);
 }

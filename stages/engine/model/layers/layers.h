@@ -22,7 +22,7 @@ class BlockImpl : public torch::nn::Module {
   BlockImpl(int64_t inputs, int64_t width, int64_t heads, double dropout,
             const std::string& norm_kind = "batch");
   /// `layer` names the block for noise; `checkpointing` trades memory for computing twice.
-  at::Tensor forward(const at::Tensor& x_NF, const BatchTensors& batch, uint32_t layer,
+  at::Tensor forward(const at::Tensor& x_NF, const kernels::BatchTensors& batch, uint32_t layer,
                      bool checkpointing);
   int64_t width() const { return conv->width(); }
 
@@ -41,7 +41,8 @@ class PerceptronImpl : public torch::nn::Module {
  public:
   PerceptronImpl(int64_t width, int64_t outputs, int64_t layers, double dropout);
   /// All but the last layer. `of_graphs`: row g belongs to graph g, else rows are nodes.
-  at::Tensor hidden(at::Tensor x, const BatchTensors& batch, uint32_t layer, bool of_graphs);
+  at::Tensor hidden(at::Tensor x, const kernels::BatchTensors& batch, uint32_t layer,
+                    bool of_graphs);
   torch::nn::Linear& last() { return linears_.back(); }
 
  private:
@@ -51,11 +52,11 @@ class PerceptronImpl : public torch::nn::Module {
 TORCH_MODULE(Perceptron);
 
 /// Mean over the neighbours that edges come from, [N, C]; zero for a node without any.
-at::Tensor neighbour_mean(const at::Tensor& x_NC, const BatchTensors& batch);
+at::Tensor neighbour_mean(const at::Tensor& x_NC, const kernels::BatchTensors& batch);
 /// Mean over the nodes of each graph, [G, C]; zero for a graph without nodes.
-at::Tensor mean_pool(const at::Tensor& x_NC, const BatchTensors& batch);
+at::Tensor mean_pool(const at::Tensor& x_NC, const kernels::BatchTensors& batch);
 /// The sum of them, and the largest of each column; zero for a graph without nodes.
-at::Tensor sum_pool(const at::Tensor& x_NC, const BatchTensors& batch);
-at::Tensor max_pool(const at::Tensor& x_NC, const BatchTensors& batch);
+at::Tensor sum_pool(const at::Tensor& x_NC, const kernels::BatchTensors& batch);
+at::Tensor max_pool(const at::Tensor& x_NC, const kernels::BatchTensors& batch);
 
 }  // namespace kdgat::model

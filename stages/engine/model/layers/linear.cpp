@@ -21,14 +21,15 @@ struct LinearFunction : torch::autograd::Function<LinearFunction> {
     ctx->save_for_backward({x, weight});
     ctx->saved_data["has_bias"] = bias.has_value();
     ctx->saved_data["in_bfloat16"] = in_bfloat16;
-    return kernels_for<ProductKernels>(x.device())
+    return kernels::kernels_for<kernels::ProductKernels>(x.device())
         .product(x, weight.t(), bias.value_or(at::Tensor()), in_bfloat16);
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
     const variable_list saved = ctx->get_saved_variables();
     const at::Tensor &x = saved[0], &weight = saved[1], &grad = grads[0];
-    const ProductKernels& products = kernels_for<ProductKernels>(x.device());
+    const kernels::ProductKernels& products =
+        kernels::kernels_for<kernels::ProductKernels>(x.device());
     const bool in_bfloat16 = ctx->saved_data["in_bfloat16"].toBool();
     at::Tensor grad_x, grad_weight, grad_bias;
     if (ctx->needs_input_grad(0)) grad_x = products.product(grad, weight, {}, in_bfloat16);
@@ -51,9 +52,9 @@ Products products_for(const at::Tensor& x, const at::Tensor& weight) {
                             (type == at::kFloat || type == at::kDouble);
   if (!has_products) return Products::kLibTorch;
   if (!at::autocast::is_autocast_enabled(at::kCPU)) return Products::kExact;
-  const bool can_round = type == at::kFloat &&
-                         at::autocast::get_autocast_dtype(at::kCPU) == at::kBFloat16 &&
-                         kernels_for<ProductKernels>(x.device()).rounds(x.size(0), x.size(1));
+  const bool can_round =
+      type == at::kFloat && at::autocast::get_autocast_dtype(at::kCPU) == at::kBFloat16 &&
+      kernels::kernels_for<kernels::ProductKernels>(x.device()).rounds(x.size(0), x.size(1));
   return can_round ? Products::kRounded : Products::kLibTorch;
 }
 
@@ -72,7 +73,7 @@ at::Tensor linear(const at::Tensor& x_RI, const at::Tensor& weight_OI, const at:
     return LinearFunction::apply(
         x_RI, weight_OI, bias_O.defined() ? std::optional(bias_O) : std::nullopt, in_bfloat16);
   }
-  return kernels_for<ProductKernels>(x_RI.device())
+  return kernels::kernels_for<kernels::ProductKernels>(x_RI.device())
       .product(x_RI, weight_OI.t(), bias_O, in_bfloat16);
 }
 

@@ -11,27 +11,31 @@
 namespace kdgat::model {
 
 at::Tensor relu_dropout(const at::Tensor& x_NC, double p, uint32_t layer,
-                        const BatchTensors& batch) {
-  return kernels_for<NormKernels>(x_NC.device()).relu_dropout(x_NC, p, layer, batch, false, false);
+                        const kernels::BatchTensors& batch) {
+  return kernels::kernels_for<kernels::NormKernels>(x_NC.device())
+      .relu_dropout(x_NC, p, layer, batch, false, false);
 }
 
-at::Tensor relu_dropout(at::Tensor&& x_NC, double p, uint32_t layer, const BatchTensors& batch) {
+at::Tensor relu_dropout(at::Tensor&& x_NC, double p, uint32_t layer,
+                        const kernels::BatchTensors& batch) {
   const at::Tensor x = std::move(x_NC);
   const bool is_sole = x.use_count() == 1 && x.storage().use_count() == 1;
-  return kernels_for<NormKernels>(x.device()).relu_dropout(x, p, layer, batch, false, is_sole);
+  return kernels::kernels_for<kernels::NormKernels>(x.device())
+      .relu_dropout(x, p, layer, batch, false, is_sole);
 }
 
 at::Tensor relu_dropout_of_graphs(const at::Tensor& x_GC, double p, uint32_t layer,
-                                  const BatchTensors& batch) {
-  return kernels_for<NormKernels>(x_GC.device()).relu_dropout(x_GC, p, layer, batch, true, false);
+                                  const kernels::BatchTensors& batch) {
+  return kernels::kernels_for<kernels::NormKernels>(x_GC.device())
+      .relu_dropout(x_GC, p, layer, batch, true, false);
 }
 
-at::Tensor normal_noise(const BatchTensors& batch, int64_t width, uint32_t layer) {
+at::Tensor normal_noise(const kernels::BatchTensors& batch, int64_t width, uint32_t layer) {
   const at::NoGradGuard no_grad;
   // Box and Muller, both numbers used: columns of radius and angle side by side.
   const int64_t pairs = (width + 1) / 2;
-  const at::Tensor uniform =
-      kernels_for<NormKernels>(batch.x_NF.device()).uniform(batch, 2 * pairs, layer);
+  const at::Tensor uniform = kernels::kernels_for<kernels::NormKernels>(batch.x_NF.device())
+                                 .uniform(batch, 2 * pairs, layer);
   const at::Tensor radius = uniform.slice(1, 0, pairs).log().mul_(-2).sqrt_();
   const at::Tensor angle = uniform.slice(1, pairs).mul(2 * M_PI);
   return at::cat({radius * angle.cos(), radius * angle.sin()}, 1).slice(1, 0, width);

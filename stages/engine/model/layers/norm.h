@@ -12,6 +12,7 @@ namespace kdgat::model {
 /// training mode, with those of the other processes where it has an exchange, and then enter its
 /// running statistics if `update_running`.
 at::Tensor norm_relu_dropout(const at::Tensor& x_NC, torch::nn::BatchNorm1dImpl& norm, double p,
-                             uint32_t layer, const BatchTensors& batch, bool update_running);
+                             uint32_t layer, const kernels::BatchTensors& batch,
+                             bool update_running);
 
 }  // namespace kdgat::model

@@ -200,7 +200,7 @@ Footprint footprint(const GatConfig& config, const FootprintOptions& options) {
 }
 
 FootprintOptions footprint_options(const memory::StepForm& form, bool distilling, int64_t threads,
-                                   KernelSet kernels, int64_t largest_graph) {
+                                   kernels::KernelSet kernels, int64_t largest_graph) {
   FootprintOptions out;
   out.largest_graph = largest_graph;
   out.precision = form.precision;

@@ -28,7 +28,7 @@ struct FootprintOptions {
   int64_t nodes = 0;
   int64_t largest_graph = 0;  ///< nodes; 0 = not known, then few
   /// Of the device. Beyond the CPU also what its allocator rounds is counted (Footprint::rounding).
-  KernelSet kernels = KernelSet::kCpu;
+  kernels::KernelSet kernels = kernels::KernelSet::kCpu;
 };
 
 /// Static mode; teacher = 0. `margin` is what tests hold it to.
@@ -36,7 +36,7 @@ memory::Footprint footprint(const VgaeConfig& config, const FootprintOptions& op
 memory::Footprint footprint(const GatConfig& config, const FootprintOptions& options);
 
 FootprintOptions footprint_options(const memory::StepForm& form, bool distilling, int64_t threads,
-                                   KernelSet kernels, int64_t largest_graph);
+                                   kernels::KernelSet kernels, int64_t largest_graph);
 
 /// footprint() and what would make it smaller.
 template <class Config>

@@ -153,7 +153,7 @@ class LayerStep : public Step {
   /// Whether layers with batch norms are computed as a whole: not on a card, nor with products in
   /// 16 bits.
   bool has_whole_layers() const {
-    return options_.kernels == KernelSet::kCpu && options_.precision == "32";
+    return options_.kernels == kernels::KernelSet::kCpu && options_.precision == "32";
   }
 
   /// GinKernels::layer: the first linear layer, its norm, the second one and the norm outside.

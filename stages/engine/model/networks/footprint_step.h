@@ -37,14 +37,14 @@ class Step {
  public:
   explicit Step(const FootprintOptions& options)
       : tape(options.accumulating), options_(options), counts_(kernel_counts(options.kernels)) {
-    if (options.kernels != KernelSet::kCpu) tape.follow_blocks();
+    if (options.kernels != kernels::KernelSet::kCpu) tape.follow_blocks();
   }
 
   Tape tape;
   double buffers = 0;  ///< bytes of what a model keeps beside parameters
   double table = 0;    ///< elements of the embedding
 
-  /// The batch: gathered, where graph::Buffer leaves a quarter to grow, or a copy of that.
+  /// The batch: gathered, where arrays::Buffer leaves a quarter to grow, or a copy of that.
   void batch(int64_t node_features, int64_t edge_features) {
     const auto features = static_cast<double>(node_features);
     input_ = (kGraphs * (kInt + 2 * kLong) + kNodes * (kFloat * features + kInt) +
@@ -214,7 +214,7 @@ class Step {
     Held grad_z, grad_weight, grad_bias;
     const auto nodes = static_cast<double>(options_.nodes);
     if (counts_.head_copies > 0) {
-      const auto most = static_cast<double>(rows_of_logits(num_ids, options_.nodes));
+      const auto most = static_cast<double>(kernels::rows_of_logits(num_ids, options_.nodes));
       const double rows = kFloat * (nodes > 0 ? std::min(nodes, most) : most);
       const Held losses = tape.hold(kNodes * kFloat);
       grad_z = tape.hold(z.bytes());
@@ -285,13 +285,13 @@ class Step {
                                          kFloat * static_cast<double>(tape.parameter_tensors()));
     out.weights_kept = out.parameters + out.embeddings;
     out.input = input_;
-    out.margin = options_.kernels == KernelSet::kPlain ? 0.15 : 0.05;
+    out.margin = options_.kernels == kernels::KernelSet::kPlain ? 0.15 : 0.05;
     out.phases = tape.phases();
     if (!options_.accumulating) {  // gradients are counted as held, but come only with backward
       for (memory::Phase& phase : out.phases) phase.cost.fixed -= parameters;
     }
     out.phases.push_back({"optimizer", input_});
-    if (options_.kernels != KernelSet::kCpu) out.rounding = tape.rounding();
+    if (options_.kernels != kernels::KernelSet::kCpu) out.rounding = tape.rounding();
     return out;
   }
 
@@ -302,8 +302,9 @@ class Step {
     if (options_.precision == "32") return true;
     constexpr int64_t kManyRows = 1 << 20;
     const int64_t rows = options_.nodes > 0 ? options_.nodes : kManyRows;
-    return options_.precision == "bf16-mixed" && options_.kernels == KernelSet::kCpu &&
-           x.rows.node > 0 && ProductKernels::cpu().rounds(rows, static_cast<int64_t>(x.width));
+    return options_.precision == "bf16-mixed" && options_.kernels == kernels::KernelSet::kCpu &&
+           x.rows.node > 0 &&
+           kernels::ProductKernels::cpu().rounds(rows, static_cast<int64_t>(x.width));
   }
 
   /// Gradients of its parameters.
@@ -313,7 +314,7 @@ class Step {
     };
   }
 
-  bool is_plain() const { return counts_.kernels == KernelSet::kPlain; }
+  bool is_plain() const { return counts_.kernels == kernels::KernelSet::kPlain; }
 
   FootprintOptions options_;
   KernelCounts counts_;

@@ -18,7 +18,8 @@ namespace {
 // Names of the places that draw noise.
 constexpr uint32_t kConv = 1, kHead = 1000;
 
-at::Tensor messages(torch::nn::Module& conv, const at::Tensor& x, const BatchTensors& batch) {
+at::Tensor messages(torch::nn::Module& conv, const at::Tensor& x,
+                    const kernels::BatchTensors& batch) {
   if (auto* gin = conv.as<GinConvImpl>()) return gin->forward(x, batch);
   if (auto* second = conv.as<GatV2ConvImpl>()) return second->forward(x, batch);
   return conv.as<GatConvImpl>()->forward(x, batch);
@@ -26,7 +27,7 @@ at::Tensor messages(torch::nn::Module& conv, const at::Tensor& x, const BatchTen
 
 /// One layer: messages, norm if there is one, ReLU, dropout. `first`: not computed again.
 at::Tensor layer(torch::nn::Module& conv, torch::nn::Module* norm, const at::Tensor& x, double p,
-                 uint32_t name, const BatchTensors& batch, bool first) {
+                 uint32_t name, const kernels::BatchTensors& batch, bool first) {
   auto* batch_norm = norm != nullptr ? norm->as<torch::nn::BatchNorm1dImpl>() : nullptr;
   if (auto* gin = conv.as<GinConvImpl>(); gin != nullptr && batch_norm != nullptr) {
     return gin->forward_to_norm(x, *batch_norm, p, name, batch, first);
@@ -39,7 +40,8 @@ at::Tensor layer(torch::nn::Module& conv, torch::nn::Module* norm, const at::Ten
   return norm_relu_dropout(h, *batch_norm, p, name, batch, first);
 }
 
-at::Tensor pool(const at::Tensor& x_NC, const std::string& kind, const BatchTensors& batch) {
+at::Tensor pool(const at::Tensor& x_NC, const std::string& kind,
+                const kernels::BatchTensors& batch) {
   if (kind == "mean") return mean_pool(x_NC, batch);
   return kind == "sum" ? sum_pool(x_NC, batch) : max_pool(x_NC, batch);
 }
@@ -75,8 +77,8 @@ GraphClassifierImpl::GraphClassifierImpl(const GatConfig& config) : config_(conf
       register_module("head", Perceptron(width, config.classes, config.fc_layers, config.dropout));
 }
 
-at::Tensor GraphClassifierImpl::pooled(const BatchTensors& given) {
-  BatchTensors batch = given;
+at::Tensor GraphClassifierImpl::pooled(const kernels::BatchTensors& given) {
+  kernels::BatchTensors batch = given;
   if (reads_edges()) batch.edge_attr_ED = input->edges(given);
   const double p = is_training() ? config_.dropout : 0.0;
   at::Tensor h = input->forward(batch);
@@ -99,7 +101,8 @@ at::Tensor GraphClassifierImpl::pooled(const BatchTensors& given) {
   return jk ? pool(jk->forward(states), config_.pooling, batch) : at::cat(states, 1);
 }
 
-at::Tensor GraphClassifierImpl::classify(const at::Tensor& pooled_GF, const BatchTensors& batch) {
+at::Tensor GraphClassifierImpl::classify(const at::Tensor& pooled_GF,
+                                         const kernels::BatchTensors& batch) {
   return linear(head->hidden(pooled_GF, batch, kHead, true), head->last());
 }
 

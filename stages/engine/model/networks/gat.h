@@ -22,11 +22,11 @@ class GraphClassifierImpl : public torch::nn::Module {
 
   /// Logits [G, C]; of two classes class 1 is attack. No layer mixes graphs, but for norm "batch"
   /// in training.
-  at::Tensor forward(const BatchTensors& batch) { return classify(pooled(batch), batch); }
+  at::Tensor forward(const kernels::BatchTensors& batch) { return classify(pooled(batch), batch); }
   /// The states of all layers joined by jumping knowledge, pooled over each graph: [G,
   /// width*layers], with jk lstm [G, width]; width is that of the configuration.
-  at::Tensor pooled(const BatchTensors& batch);
-  at::Tensor classify(const at::Tensor& pooled_GF, const BatchTensors& batch);
+  at::Tensor pooled(const kernels::BatchTensors& batch);
+  at::Tensor classify(const at::Tensor& pooled_GF, const kernels::BatchTensors& batch);
 
   const GatConfig& config() const { return config_; }
   /// Whether batches must carry edge features.

@@ -11,7 +11,7 @@
 namespace kdgat::model {
 
 struct KernelCounts {
-  KernelSet kernels = KernelSet::kCpu;
+  kernels::KernelSet kernels = kernels::KernelSet::kCpu;
   /// The batch is a copy on the device, of its size; on the CPU it is what was gathered, with room
   /// to grow.
   bool copies_batch = false;
@@ -49,16 +49,16 @@ struct KernelCounts {
   bool copies_head_gradient = false;  ///< of such rows
 };
 
-inline KernelCounts kernel_counts(KernelSet kernels) {
+inline KernelCounts kernel_counts(kernels::KernelSet kernels) {
   KernelCounts out;
   out.kernels = kernels;
-  if (kernels == KernelSet::kCpu) return out;
+  if (kernels == kernels::KernelSet::kCpu) return out;
   out.copies_batch = true;
   out.writes_over = false;
   out.keeps_signs = false;
   out.keeps_attention = true;
   out.rows_of_thread = 0;
-  out.lists_by_source = kernels == KernelSet::kCuda;
+  out.lists_by_source = kernels == kernels::KernelSet::kCuda;
   out.scores_of_node = 3;
   out.scores_of_edge = 2;
   out.sums_of_block = 2;
@@ -69,8 +69,8 @@ inline KernelCounts kernel_counts(KernelSet kernels) {
   out.sums2_of_block = 1;
   out.rows_of_block = false;
   out.sums_of_graphs = true;
-  out.head_copies = kernels == KernelSet::kPlain ? 3 : 1;
-  out.copies_head_gradient = kernels == KernelSet::kPlain;
+  out.head_copies = kernels == kernels::KernelSet::kPlain ? 3 : 1;
+  out.copies_head_gradient = kernels == kernels::KernelSet::kPlain;
   return out;
 }
 

@@ -41,7 +41,7 @@ GraphAutoencoderImpl::GraphAutoencoderImpl(const VgaeConfig& config) : config_(c
                                                3, config.dropout));
 }
 
-VgaeOutput GraphAutoencoderImpl::forward(const BatchTensors& batch) {
+VgaeOutput GraphAutoencoderImpl::forward(const kernels::BatchTensors& batch) {
   VgaeOutput out;
   at::Tensor h = input->forward(batch);
   out.wanted_NX = config_.has_ids ? batch.x_NF.slice(1, 1) : h;
@@ -49,8 +49,8 @@ VgaeOutput GraphAutoencoderImpl::forward(const BatchTensors& batch) {
     h = encoder->ptr<BlockImpl>(i)->forward(h, batch, kEncoder + static_cast<uint32_t>(i),
                                             checkpointing);
   }
-  out.mean_NL = full(linear(h, mean));
-  out.logvar_NL = full(linear(h, logvar)).clamp(-10, 10);  // exp() stays far from overflow
+  out.mean_NL = kernels::full(linear(h, mean));
+  out.logvar_NL = kernels::full(linear(h, logvar)).clamp(-10, 10);  // exp() stays far from overflow
   out.z_NL = out.mean_NL;
   if (is_training() && sample_latent) {
     out.z_NL = out.mean_NL +
@@ -64,12 +64,12 @@ VgaeOutput GraphAutoencoderImpl::forward(const BatchTensors& batch) {
 }
 
 at::Tensor GraphAutoencoderImpl::neighbour_features(const at::Tensor& z_NL,
-                                                    const BatchTensors& batch) {
-  return full(neighbours->last()->forward(neighbour_hidden(z_NL, batch)));
+                                                    const kernels::BatchTensors& batch) {
+  return kernels::full(neighbours->last()->forward(neighbour_hidden(z_NL, batch)));
 }
 
 at::Tensor GraphAutoencoderImpl::neighbour_hidden(const at::Tensor& z_NL,
-                                                  const BatchTensors& batch) {
+                                                  const kernels::BatchTensors& batch) {
   return neighbours->hidden(z_NL, batch, kNeighbours, false);
 }
 

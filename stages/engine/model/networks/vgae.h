@@ -26,11 +26,11 @@ class GraphAutoencoderImpl : public torch::nn::Module {
  public:
   explicit GraphAutoencoderImpl(const VgaeConfig& config);
 
-  VgaeOutput forward(const BatchTensors& batch);
+  VgaeOutput forward(const kernels::BatchTensors& batch);
   /// Of each node without identifiers the mean of its neighbours' features, as said by z, [N, X].
-  at::Tensor neighbour_features(const at::Tensor& z_NL, const BatchTensors& batch);
+  at::Tensor neighbour_features(const at::Tensor& z_NL, const kernels::BatchTensors& batch);
   /// Input of neighbours->last(), [N, latent_dim].
-  at::Tensor neighbour_hidden(const at::Tensor& z_NL, const BatchTensors& batch);
+  at::Tensor neighbour_hidden(const at::Tensor& z_NL, const kernels::BatchTensors& batch);
 
   const VgaeConfig& config() const { return config_; }
 

@@ -66,7 +66,7 @@ std::vector<int64_t> ClassCurriculum::draw(int64_t epoch, nlohmann::json& compos
     composition["ratio_wanted"] = step.ratio;
     composition["percentile"] = step.percentile;
   }
-  graph::Random random = draws_of(epoch);
+  arrays::Random random = draws_of(epoch);
   double sum = 0;
   std::vector<int64_t> out;
   for (const std::vector<int64_t>& members : members_) {
@@ -83,7 +83,7 @@ std::vector<int64_t> ClassCurriculum::draw(int64_t epoch, nlohmann::json& compos
 }
 
 std::vector<int64_t> ClassCurriculum::draw_of(const std::vector<int64_t>& members, int64_t epoch,
-                                              graph::Random& random) const {
+                                              arrays::Random& random) const {
   const int64_t size = std::ssize(members), wanted = count(size, epoch);
   std::vector<int64_t> order = members;
   hardest_first(order, difficulty());

@@ -43,7 +43,7 @@ class ClassCurriculum : public DifficultySampler {
   std::vector<double> mixed(const std::vector<double>& scores) const override;
   /// Positions in graphs(), of the class with these `members`.
   std::vector<int64_t> draw_of(const std::vector<int64_t>& members, int64_t epoch,
-                               graph::Random& random) const;
+                               arrays::Random& random) const;
 
   std::vector<std::vector<int64_t>> members_;  ///< of each class that occurs: positions in graphs()
   int64_t smallest_ = 0;

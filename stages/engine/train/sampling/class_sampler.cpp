@@ -18,7 +18,7 @@ ClassSampler::ClassSampler(const std::vector<int64_t>& ids, const std::vector<in
 
 std::vector<int64_t> ClassSampler::draw(int64_t epoch, nlohmann::json& composition) {
   constexpr uint64_t kStream = 0x636C617373ULL;
-  graph::Random random(seed_ ^ kStream, static_cast<uint64_t>(epoch));
+  arrays::Random random(seed_ ^ kStream, static_cast<uint64_t>(epoch));
   std::vector<int64_t> out;
   for (const auto& [label, members] : by_class_) {
     std::vector<int64_t> drawn = members;

@@ -43,7 +43,7 @@ BalancedSampler::BalancedSampler(Windows windows, uint64_t seed)
 
 std::vector<int64_t> BalancedSampler::draw(int64_t epoch, nlohmann::json& composition) {
   const auto attacks = static_cast<int64_t>(windows_.attacks.size());
-  graph::Random random = draws(seed_, epoch);
+  arrays::Random random = draws(seed_, epoch);
   return with_attacks(windows_, choose(windows_.benign, attacks, random), composition);
 }
 
@@ -92,7 +92,7 @@ std::vector<int64_t> CurriculumSampler::draw_ratio(int64_t epoch,
   composition["percentile"] = step.percentile;
   composition["threshold"] = threshold;
   composition["pool"] = pool.size();
-  graph::Random random = draws_of(epoch);
+  arrays::Random random = draws_of(epoch);
   return choose(std::move(pool), step.wanted, random);
 }
 
@@ -112,7 +112,7 @@ std::vector<int64_t> CurriculumSampler::draw_momentum(int64_t epoch,
   composition["hard_buffer"] = hard;
   composition["pool"] = order.size();
   if (hard > 0) composition["threshold"] = hardness[order[static_cast<std::size_t>(hard - 1)]];
-  graph::Random random = draws_of(epoch);
+  arrays::Random random = draws_of(epoch);
   return hardest_and_others(std::move(order), hard, count, random);
 }
 

@@ -23,7 +23,7 @@ std::size_t first_not_finite(const std::vector<float>& values) {
 }  // namespace
 
 void write_difficulty(const std::filesystem::path& path, const Difficulty& difficulty) {
-  graph::SafetensorsWriter writer;
+  file::SafetensorsWriter writer;
   const auto size = static_cast<int64_t>(difficulty.graph.size());
   writer.add("graph", {size}, std::span<const int64_t>(difficulty.graph));
   writer.add("difficulty", {size}, std::span<const float>(difficulty.value));
@@ -34,8 +34,8 @@ void write_difficulty(const std::filesystem::path& path, const Difficulty& diffi
 }
 
 Difficulty load_difficulty(const std::filesystem::path& path, const graph::GraphStore& store) {
-  const graph::SafetensorsFile file = graph::SafetensorsFile::open(path);
-  if (std::vector<Diagnostic> faults = graph::verify_hashes(file); !faults.empty()) {
+  const file::SafetensorsFile file = file::SafetensorsFile::open(path);
+  if (std::vector<Diagnostic> faults = file::verify_hashes(file); !faults.empty()) {
     for (Diagnostic& fault : faults) fault.hint = kAgain;
     throw Error(ExitCode::kData, std::move(faults));
   }

@@ -21,7 +21,7 @@ DifficultySampler::DifficultySampler(const SamplingOptions& options, int64_t max
       score_(std::move(score)) {
   if (!options_.use_vgae_mining) given_ = random_difficulty(seed_, 0, graphs_.size());
   check_given(graphs_, given_, what);
-  identity_ = graph::hash_bytes(given_.data(), given_.size() * sizeof(double));
+  identity_ = file::hash_bytes(given_.data(), given_.size() * sizeof(double));
   difficulty_ = at::empty({static_cast<int64_t>(given_.size())}, at::kDouble);
   use(given_);
 }

@@ -35,7 +35,7 @@ class DifficultySampler : public Sampler {
   const std::vector<int64_t>& graphs() const { return graphs_; }
   const std::vector<double>& given() const { return given_; }
   bool is_momentum() const { return options_.curriculum_schedule == "momentum"; }
-  graph::Random draws_of(int64_t epoch) const { return draws(seed_, epoch); }
+  arrays::Random draws_of(int64_t epoch) const { return draws(seed_, epoch); }
   const double* difficulty() const { return difficulty_.const_data_ptr<double>(); }  ///< in use
   void say_when_scored(int64_t epoch, nlohmann::json& composition) const;
 

@@ -56,18 +56,18 @@ std::vector<double> half_ranks(const std::vector<double>& scores,
   return out;
 }
 
-graph::Random draws(uint64_t seed, int64_t epoch) {
+arrays::Random draws(uint64_t seed, int64_t epoch) {
   return {seed ^ kDraws, static_cast<uint64_t>(epoch)};
 }
 
 std::vector<double> random_difficulty(uint64_t seed, int64_t update, std::size_t size) {
-  graph::Random random(seed ^ kControl, static_cast<uint64_t>(update));
+  arrays::Random random(seed ^ kControl, static_cast<uint64_t>(update));
   std::vector<double> out(size);
   for (double& value : out) value = random.uniform();
   return out;
 }
 
-std::vector<int64_t> choose(std::vector<int64_t> items, int64_t count, graph::Random& random) {
+std::vector<int64_t> choose(std::vector<int64_t> items, int64_t count, arrays::Random& random) {
   const auto wanted = std::min(static_cast<std::size_t>(count), items.size());
   for (std::size_t i = 0; i < wanted; ++i) {
     std::swap(items[i], items[i + random.below(items.size() - i)]);
@@ -82,7 +82,7 @@ void hardest_first(std::vector<int64_t>& positions, const double* difficulty) {
 }
 
 std::vector<int64_t> hardest_and_others(std::vector<int64_t> order, int64_t hard, int64_t count,
-                                        graph::Random& random) {
+                                        arrays::Random& random) {
   std::vector<int64_t> out(order.begin(), order.begin() + hard);
   order.erase(order.begin(), order.begin() + hard);
   const std::vector<int64_t> others = choose(std::move(order), count - hard, random);

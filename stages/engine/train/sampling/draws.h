@@ -36,19 +36,19 @@ std::vector<double> unit_ranks(const std::vector<double>& values);
 std::vector<double> half_ranks(const std::vector<double>& scores, const std::vector<double>& given);
 
 /// The random numbers by which an epoch is drawn.
-graph::Random draws(uint64_t seed, int64_t epoch);
+arrays::Random draws(uint64_t seed, int64_t epoch);
 
 /// Difficulties of the control: random, and random again with each `update`.
 std::vector<double> random_difficulty(uint64_t seed, int64_t update, std::size_t size);
 
 /// `count` of `items`, each as likely; all of them if there are no more.
-std::vector<int64_t> choose(std::vector<int64_t> items, int64_t count, graph::Random& random);
+std::vector<int64_t> choose(std::vector<int64_t> items, int64_t count, arrays::Random& random);
 
 /// Orders positions in `difficulty` by it, equal ones as they stand.
 void hardest_first(std::vector<int64_t>& positions, const double* difficulty);
 
 /// The first `hard` of `order`, and so many of the others that there are `count`.
 std::vector<int64_t> hardest_and_others(std::vector<int64_t> order, int64_t hard, int64_t count,
-                                        graph::Random& random);
+                                        arrays::Random& random);
 
 }  // namespace kdgat::train

@@ -12,7 +12,7 @@
 #include "fields/molecules/data/elements.h"
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 namespace {
 
 constexpr double kChargeUnit =
@@ -37,7 +37,7 @@ struct Block {
 /// The blocks of a topology that are asked for by name.
 class Topology {
  public:
-  explicit Topology(LineReader lines) : lines_(std::move(lines)) { read(); }
+  explicit Topology(file::LineReader lines) : lines_(std::move(lines)) { read(); }
 
   const Block& block(const std::string& name) const {
     const auto found = blocks_.find(name);
@@ -52,8 +52,8 @@ class Topology {
     std::vector<double> out;
     out.reserve(count);
     for (const auto& [text, line] : block.fields) {
-      const std::optional<double> value = number_in(trimmed(text));
-      if (!value || !std::isfinite(*value)) fail(line, "'" + shown(text) + "' is no number");
+      const std::optional<double> value = file::number_in(trimmed(text));
+      if (!value || !std::isfinite(*value)) fail(line, "'" + file::shown(text) + "' is no number");
       out.push_back(*value);
     }
     return out;
@@ -63,9 +63,9 @@ class Topology {
     const Block& found = count ? sized(name, *count) : block(name);
     std::vector<int64_t> out;
     for (const auto& [text, line] : found.fields) {
-      const std::optional<double> value = number_in(trimmed(text));
+      const std::optional<double> value = file::number_in(trimmed(text));
       if (!value || *value != std::floor(*value) || std::abs(*value) > 1e15) {
-        fail(line, "'" + shown(text) + "' is no whole number");
+        fail(line, "'" + file::shown(text) + "' is no whole number");
       }
       out.push_back(static_cast<int64_t>(*value));
     }
@@ -129,10 +129,11 @@ class Topology {
     if (letter != std::string_view::npos) {
       block.kind = inside[letter];
       const std::string_view digits = inside.substr(letter + 1, inside.find('.') - letter - 1);
-      const std::optional<double> width = number_in(digits);
+      const std::optional<double> width = file::number_in(digits);
       if (width && *width >= 1 && *width <= 1000) block.width = static_cast<std::size_t>(*width);
     }
-    if (block.width == 0) fail(lines_.line_number(), "'" + shown(line) + "' is no known format");
+    if (block.width == 0)
+      fail(lines_.line_number(), "'" + file::shown(line) + "' is no known format");
   }
 
   void take(std::string_view line, Block& block) {
@@ -147,14 +148,14 @@ class Topology {
     }
   }
 
-  LineReader lines_;
+  file::LineReader lines_;
   std::map<std::string, Block> blocks_;
 };
 
 /// Reads what a topology says into a molecule.
 class AmberReader {
  public:
-  explicit AmberReader(LineReader lines) : file_(std::move(lines)) {}
+  explicit AmberReader(file::LineReader lines) : file_(std::move(lines)) {}
 
   Molecule read() {
     const std::vector<int64_t> pointers = file_.integers("POINTERS", std::nullopt);
@@ -313,9 +314,11 @@ class AmberReader {
 
 }  // namespace
 
-Molecule read_amber_topology(LineReader lines) { return AmberReader(std::move(lines)).read(); }
+Molecule read_amber_topology(file::LineReader lines) {
+  return AmberReader(std::move(lines)).read();
+}
 
-void read_amber_coordinates(LineReader lines, Molecule& molecule) {
+void read_amber_coordinates(file::LineReader lines, Molecule& molecule) {
   constexpr std::size_t kWidth = 12;
   const auto fail = [&lines](const std::string& what) {
     throw Error(ExitCode::kData, what, "",
@@ -324,9 +327,9 @@ void read_amber_coordinates(LineReader lines, Molecule& molecule) {
   std::string_view line;
   if (!lines.next(line) || !lines.next(line)) fail("no coordinates: the file ends after its title");
   const std::string_view head = trimmed(line);
-  const std::optional<double> count = number_in(head.substr(0, head.find_first_of(" \t")));
+  const std::optional<double> count = file::number_in(head.substr(0, head.find_first_of(" \t")));
   if (!count || *count != static_cast<double>(molecule.atoms.size())) {
-    fail("coordinates of '" + shown(head) + "' atoms, the topology has " +
+    fail("coordinates of '" + file::shown(head) + "' atoms, the topology has " +
          std::to_string(molecule.atoms.size()));
   }
   const std::size_t wanted = 3 * molecule.atoms.size();
@@ -334,8 +337,8 @@ void read_amber_coordinates(LineReader lines, Molecule& molecule) {
   while (have < wanted && lines.next(line)) {
     for (std::size_t at = 0; at < line.size() && have < wanted; at += kWidth, ++have) {
       const std::string_view field = trimmed(line.substr(at, kWidth));
-      const std::optional<double> value = number_in(field);
-      if (!value || !std::isfinite(*value)) fail("'" + shown(field) + "' is no coordinate");
+      const std::optional<double> value = file::number_in(field);
+      if (!value || !std::isfinite(*value)) fail("'" + file::shown(field) + "' is no coordinate");
       molecule.atoms[have / 3].pos[have % 3] = *value;
     }
   }
@@ -345,4 +348,4 @@ void read_amber_coordinates(LineReader lines, Molecule& molecule) {
   }
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <iterator>
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 namespace {
 
 // Masses as in the force fields of AMBER; radii: Cordero et al., Dalton Trans. 2008, 2832.
@@ -51,4 +51,4 @@ const Element* element_of_number(int32_t number) {
   return found == std::end(kElements) ? nullptr : found;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

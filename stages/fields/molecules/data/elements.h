@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 
 struct Element {
   int32_t number;
@@ -20,4 +20,4 @@ const Element* element_of_mass(double mass);
 /// Null if it is none of the table.
 const Element* element_of_number(int32_t number);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

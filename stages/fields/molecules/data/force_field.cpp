@@ -11,7 +11,7 @@
 #include "fields/molecules/data/neighbours.h"
 #include "fields/molecules/data/rna_templates.h"
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 namespace {
 
 using nlohmann::json;
@@ -269,4 +269,4 @@ Molecule with_force_field(const Structure& structure, const std::vector<std::siz
   return Builder(structure, residues, bond_others, left_out).finish();
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

@@ -9,7 +9,7 @@
 
 #include "fields/molecules/data/structure.h"
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 
 /// 'A', 'C', 'G' or 'U' for the name of a residue of RNA (A, A5, RA3, ...); 0 for any other.
 char nucleotide_of(const std::string& residue);
@@ -35,4 +35,4 @@ struct LeftOut {
 Molecule with_force_field(const Structure& structure, const std::vector<std::size_t>& residues,
                           bool bond_others, LeftOut& left_out);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

@@ -6,15 +6,15 @@
 #include "engine/file/safetensors.h"
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 
 Ligands::Ligands(const std::filesystem::path& path) {
-  const SafetensorsFile file = SafetensorsFile::open(path);
+  const file::SafetensorsFile file = file::SafetensorsFile::open(path);
   const auto fail = [&path](const std::string& key, const std::string& what) {
-    throw Error(ExitCode::kData, "'" + shown(key) + "' " + what,
+    throw Error(ExitCode::kData, "'" + file::shown(key) + "' " + what,
                 "embeddings are one vector a ligand, all of one width", path.string());
   };
-  std::map<std::string, const TensorView*> found;  // by ligand, in order
+  std::map<std::string, const file::TensorView*> found;  // by ligand, in order
   for (const auto& [key, view] : file.tensors()) {
     found.emplace(key.substr(key.rfind('_') + 1), &view);
     const int64_t width = view.elements();
@@ -23,8 +23,9 @@ Ligands::Ligands(const std::filesystem::path& path) {
     if (width != width_) {
       fail(key, "has " + std::to_string(width) + " values, others have " + std::to_string(width_));
     }
-    const bool is_float = view.dtype == DType::kF32 || view.dtype == DType::kF64;
-    if (!is_float) fail(key, std::string("is of ") + dtype_name(view.dtype) + ", not F32 or F64");
+    const bool is_float = view.dtype == file::DType::kF32 || view.dtype == file::DType::kF64;
+    if (!is_float)
+      fail(key, std::string("is of ") + file::dtype_name(view.dtype) + ", not F32 or F64");
   }
   if (found.empty()) throw Error(ExitCode::kData, "no embeddings in this file", "", path.string());
   for (const auto& [name, view] : found) {
@@ -36,7 +37,7 @@ Ligands::Ligands(const std::filesystem::path& path) {
         vectors_.push_back(static_cast<float>(value));
       }
     };
-    if (view->dtype == DType::kF32) {
+    if (view->dtype == file::DType::kF32) {
       take(view->as<float>());
     } else {
       take(view->as<double>());
@@ -60,4 +61,4 @@ int32_t Ligands::find_or_add(const std::string& name) {
   return found->second;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 
 class Ligands {
  public:
@@ -33,4 +33,4 @@ class Ligands {
   int64_t width_ = 0;
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

@@ -6,7 +6,7 @@
 #include "fields/molecules/data/structure_builder.h"
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 namespace {
 
 constexpr const char* kCategory = "_atom_site.";
@@ -14,7 +14,7 @@ constexpr const char* kCategory = "_atom_site.";
 /// The words of an mmCIF file: bare, quoted, or text between lines that begin with ';'.
 class CifWords {
  public:
-  explicit CifWords(LineReader lines) : lines_(std::move(lines)) {}
+  explicit CifWords(file::LineReader lines) : lines_(std::move(lines)) {}
 
   /// The next word; false at the end. `is_bare` says whether it was neither quoted nor text.
   bool next(std::string& word) {
@@ -75,7 +75,7 @@ class CifWords {
     fail("a text that does not end");
   }
 
-  LineReader lines_;
+  file::LineReader lines_;
   std::string line_;
   std::size_t at_ = 0;
   bool is_bare_ = true;
@@ -108,7 +108,7 @@ class AtomSite {
 
 class CifReader {
  public:
-  explicit CifReader(LineReader lines) : words_(std::move(lines)) {}
+  explicit CifReader(file::LineReader lines) : words_(std::move(lines)) {}
 
   Structure read() {
     std::string word;
@@ -163,8 +163,9 @@ class CifReader {
     const char* const coordinates[] = {"Cartn_x", "Cartn_y", "Cartn_z"};
     for (std::size_t d = 0; d < 3; ++d) {
       const std::string_view text = site.get(values, {coordinates[d]});
-      const std::optional<double> value = number_in(text);
-      if (!value || !std::isfinite(*value)) words_.fail("'" + shown(text) + "' is no coordinate");
+      const std::optional<double> value = file::number_in(text);
+      if (!value || !std::isfinite(*value))
+        words_.fail("'" + file::shown(text) + "' is no coordinate");
       row.pos[d] = *value;
     }
     builder_.add(row);
@@ -180,6 +181,6 @@ class CifReader {
 
 }  // namespace
 
-Structure read_mmcif(LineReader lines) { return CifReader(std::move(lines)).read(); }
+Structure read_mmcif(file::LineReader lines) { return CifReader(std::move(lines)).read(); }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

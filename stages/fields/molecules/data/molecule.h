@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 
 using Point = std::array<double, 3>;  ///< A
 
@@ -64,4 +64,4 @@ struct Molecule {
   }
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

@@ -8,7 +8,7 @@
 #include "engine/data/core/folder_files.h"
 #include "engine/file/tar.h"
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 
 namespace fs = std::filesystem;
 
@@ -99,14 +99,15 @@ std::optional<MoleculeInput> find_molecules(const fs::path& source, const std::s
   };
   const bool is_folder = fs::is_directory(source, failure);
   if (is_folder) {
-    out.files = files_where(source, is_molecule);
+    out.files = data::files_where(source, is_molecule);
     if (out.files.empty()) {
-      out.files = files_where(source, [](const fs::path& path) {
-        return is_archive(path) && archive_holds(path, has_molecule);
+      out.files = data::files_where(source, [](const fs::path& path) {
+        return data::is_archive(path) && data::archive_holds(path, has_molecule);
       });
     }
-  } else if (is_molecule(source) || (is_archive(source) && archive_holds(source, has_molecule))) {
-    out.files = {as_file(source, source.filename().string())};
+  } else if (is_molecule(source) ||
+             (data::is_archive(source) && data::archive_holds(source, has_molecule))) {
+    out.files = {data::as_file(source, source.filename().string())};
     // The other half of a topology or of coordinates stands beside it.
     const std::string stem = stem_of(source.filename().string());
     const MoleculeFile kind = kind_of_file(source.filename().string());
@@ -119,7 +120,7 @@ std::optional<MoleculeInput> find_molecules(const fs::path& source, const std::s
             (other == MoleculeFile::kTopology || other == MoleculeFile::kCoordinates) &&
             other != kind;
         if (is_other_half && stem_of(name) == stem)
-          out.files.push_back(as_file(entry.path(), name));
+          out.files.push_back(data::as_file(entry.path(), name));
       }
     }
   }
@@ -136,14 +137,14 @@ std::optional<MoleculeInput> find_molecules(const fs::path& source, const std::s
 MoleculeEntries::MoleculeEntries(const MoleculeInput& input, int64_t largest_member,
                                  const std::function<bool()>& cancelled) {
   std::vector<Member> members;
-  for (const LogFile& file : input.files) {
-    if (is_archive(file.path)) {
+  for (const data::LogFile& file : input.files) {
+    if (data::is_archive(file.path)) {
       read_archive(file, input.files.size() == 1 ? "" : file.name + "/", largest_member, cancelled,
                    members);
       continue;
     }
     members.push_back({file.name, kind_of_file(file.name),
-                       [path = file.path, cancelled] { return LineReader(path, cancelled); },
+                       [path = file.path, cancelled] { return file::LineReader(path, cancelled); },
                        static_cast<int64_t>(fs::file_size(file.path))});
   }
   std::erase_if(members, [&](const Member& m) { return !takes(input.format, m.kind); });
@@ -154,10 +155,10 @@ MoleculeEntries::MoleculeEntries(const MoleculeInput& input, int64_t largest_mem
   pair(std::move(members));
 }
 
-void MoleculeEntries::read_archive(const LogFile& file, const std::string& prefix, int64_t largest,
-                                   const std::function<bool()>& cancelled,
+void MoleculeEntries::read_archive(const data::LogFile& file, const std::string& prefix,
+                                   int64_t largest, const std::function<bool()>& cancelled,
                                    std::vector<Member>& out) {
-  TarReader archive(file.path, cancelled, largest);
+  file::TarReader archive(file.path, cancelled, largest);
   for (int64_t told = 0; archive.next();) {
     std::string name = archive.name();
     if (name.starts_with("./")) name.erase(0, 2);
@@ -168,9 +169,9 @@ void MoleculeEntries::read_archive(const LogFile& file, const std::string& prefi
     const auto content = std::make_shared<const std::string>(archive.content());
     const std::string where = archive.archive() + "/" + name;
     const auto open = [content, where] {
-      if (!where.ends_with(".gz")) return LineReader(where, *content);
-      const auto bytes = std::make_shared<ByteReader>(where, *content);
-      return LineReader(
+      if (!where.ends_with(".gz")) return file::LineReader(where, *content);
+      const auto bytes = std::make_shared<file::ByteReader>(where, *content);
+      return file::LineReader(
           where, [bytes, content](char* to, std::size_t room) { return bytes->read(to, room); });
     };
     out.push_back({prefix + name, kind, open, archive.bytes_read() - told});
@@ -224,4 +225,4 @@ void MoleculeEntries::pair(std::vector<Member> members) {
   }
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

@@ -10,7 +10,7 @@
 #include "engine/data/core/dataset_files.h"
 #include "engine/file/line_reader.h"
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 
 /// "amber", "pdb" and "mmcif", as the option `format` names them.
 const std::vector<std::string>& molecule_formats();
@@ -27,7 +27,7 @@ struct MoleculeAside {
 };
 
 struct MoleculeInput {
-  std::vector<LogFile> files;
+  std::vector<data::LogFile> files;
   MoleculeAside aside;
   std::string format;  ///< "auto": each by its name
 };
@@ -43,9 +43,9 @@ std::optional<MoleculeInput> find_molecules(const std::filesystem::path& source,
 struct MoleculeEntry {
   std::string name;  ///< relative to the data set, with '/'
   MoleculeFile kind = MoleculeFile::kNone;
-  std::function<LineReader()> open;
-  std::function<LineReader()> open_coordinates;  ///< of a topology
-  int64_t bytes = 0;                             ///< as stored
+  std::function<file::LineReader()> open;
+  std::function<file::LineReader()> open_coordinates;  ///< of a topology
+  int64_t bytes = 0;                                   ///< as stored
 };
 
 /// All molecules of the input, by name: topologies with their coordinates. What archives hold is
@@ -64,10 +64,10 @@ class MoleculeEntries {
   struct Member {
     std::string name;
     MoleculeFile kind;
-    std::function<LineReader()> open;
+    std::function<file::LineReader()> open;
     int64_t bytes;
   };
-  void read_archive(const LogFile& file, const std::string& prefix, int64_t largest,
+  void read_archive(const data::LogFile& file, const std::string& prefix, int64_t largest,
                     const std::function<bool()>& cancelled, std::vector<Member>& out);
   void pair(std::vector<Member> members);
 
@@ -75,4 +75,4 @@ class MoleculeEntries {
   std::string labels_;
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

@@ -6,7 +6,7 @@
 
 #include "fields/molecules/data/neighbours.h"
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 namespace {
 
 // What the published program divides by.
@@ -91,4 +91,4 @@ MoleculeGraph graph_of(const Molecule& molecule, double cutoff) {
   return out;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

@@ -7,7 +7,7 @@
 
 #include "fields/molecules/data/molecule.h"
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 
 inline constexpr int64_t kAtomFeatures = 3;      ///< charge e, atomic number, mass
 inline constexpr int64_t kBondFeatures = 2;      ///< length/2, k/500
@@ -37,4 +37,4 @@ struct MoleculeGraph {
 /// `cutoff` A: the longest distance of pairs.
 MoleculeGraph graph_of(const Molecule& molecule, double cutoff);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

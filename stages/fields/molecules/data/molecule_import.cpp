@@ -12,7 +12,7 @@
 #include "fields/molecules/data/molecule_labels.h"
 #include "fields/molecules/data/molecule_store.h"
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 namespace {
 
 using nlohmann::json;
@@ -42,7 +42,7 @@ std::string entry_of(const std::string& name) {
 
 class Importer {
  public:
-  Importer(const MoleculeImport& import, ImportReport& report)
+  Importer(const MoleculeImport& import, data::ImportReport& report)
       : import_(import), options_(import.options), report_(report) {
     const std::filesystem::path& embeddings = import_.input.aside.embeddings;
     if (!embeddings.empty()) data_.ligands = Ligands(embeddings);
@@ -72,9 +72,11 @@ class Importer {
  private:
   void read_labels(const MoleculeEntries& entries) {
     if (!import_.input.aside.labels.empty()) {
-      labels_ = MoleculeLabels(LineReader(import_.input.aside.labels, import_.cancelled), options_);
+      labels_ =
+          MoleculeLabels(file::LineReader(import_.input.aside.labels, import_.cancelled), options_);
     } else if (!entries.labels().empty()) {
-      labels_ = MoleculeLabels(LineReader("labels.csv in the archive", entries.labels()), options_);
+      labels_ =
+          MoleculeLabels(file::LineReader("labels.csv in the archive", entries.labels()), options_);
     } else if (!options_.split_column.empty() || !options_.group_column.empty()) {
       throw Error(ExitCode::kUsage, "split_column and group_column name columns of labels",
                   "data.labels=FILE.csv");
@@ -82,7 +84,7 @@ class Importer {
   }
 
   void read_entry(const MoleculeEntry& entry) {
-    Source source{entry.name, "", "train", "", 0, 0, graphs(), 0};
+    graph::Source source{entry.name, "", "train", "", 0, 0, graphs(), 0};
     try {
       if (entry.kind == MoleculeFile::kTopology) {
         source.format = "amber";
@@ -102,14 +104,14 @@ class Importer {
     data_.sources.push_back(std::move(source));
   }
 
-  void read_amber(const MoleculeEntry& entry, Source& source) {
+  void read_amber(const MoleculeEntry& entry, graph::Source& source) {
     Molecule molecule = read_amber_topology(entry.open());
     read_amber_coordinates(entry.open_coordinates(), molecule);
     source.rows = static_cast<int64_t>(molecule.atoms.size());
     add(molecule, stem_of(entry.name), entry, "");
   }
 
-  void read_structure(const MoleculeEntry& entry, Source& source) {
+  void read_structure(const MoleculeEntry& entry, graph::Source& source) {
     const Structure structure =
         entry.kind == MoleculeFile::kPdb ? read_pdb(entry.open()) : read_mmcif(entry.open());
     source.rows = structure.rows;
@@ -204,7 +206,7 @@ class Importer {
 
   const MoleculeImport& import_;
   const MoleculeImportOptions& options_;
-  ImportReport& report_;
+  data::ImportReport& report_;
   MoleculeStoreData data_;
   MoleculeLabels labels_;
   LeftOut left_out_;
@@ -226,7 +228,7 @@ void divide_groups(const std::vector<std::string>& groups, double val_fraction,
   std::vector<const std::vector<std::size_t>*> order;
   order.reserve(members.size());
   for (const auto& [name, list] : members) order.push_back(&list);
-  Random random(static_cast<uint64_t>(seed));
+  arrays::Random random(static_cast<uint64_t>(seed));
   for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
   const auto tests =
       static_cast<std::size_t>(std::llround(test_fraction * static_cast<double>(open)));
@@ -241,15 +243,15 @@ void divide_groups(const std::vector<std::string>& groups, double val_fraction,
   }
 }
 
-MoleculeStoreData read_molecules(const MoleculeImport& import, ImportReport& report) {
+MoleculeStoreData read_molecules(const MoleculeImport& import, data::ImportReport& report) {
   return Importer(import, report).read();
 }
 
 void import_molecules(const MoleculeImport& import, const json& made_with,
-                      const std::filesystem::path& to, ImportReport& report) {
+                      const std::filesystem::path& to, data::ImportReport& report) {
   MoleculeStoreData data = read_molecules(import, report);
   data.options = made_with;
   write_molecule_store(to, data);
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

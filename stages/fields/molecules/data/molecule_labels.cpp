@@ -9,15 +9,15 @@
 #include "fields/molecules/data/molecule_store.h"
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 
-MoleculeLabels::MoleculeLabels(LineReader lines, const MoleculeOptions& options) {
-  CsvReader table(std::move(lines));
+MoleculeLabels::MoleculeLabels(file::LineReader lines, const MoleculeOptions& options) {
+  file::CsvReader table(std::move(lines));
   std::optional<std::size_t> name = table.find("file"), ligand, part, group;
   if (!name) name = table.find("graph");
   if (!name) name = table.require("file");
   ligand = table.find(options.label_column);
-  const bool is_default = options.label_column == LabelOptions().label_column;
+  const bool is_default = options.label_column == data::LabelOptions().label_column;
   if (!ligand && is_default) ligand = table.find("ligand");
   if (!ligand && !is_default) ligand = table.require(options.label_column);
   if (!options.split_column.empty()) part = table.require(options.split_column);
@@ -32,14 +32,14 @@ MoleculeLabels::MoleculeLabels(LineReader lines, const MoleculeOptions& options)
           std::find(std::begin(kMoleculeParts), std::end(kMoleculeParts), table.field(*part));
       if (found == std::end(kMoleculeParts)) {
         throw Error(ExitCode::kData,
-                    options.split_column + " is '" + shown(table.field(*part)) +
+                    options.split_column + " is '" + file::shown(table.field(*part)) +
                         "', not train, val or test",
                     "", table.where());
       }
       one.part = static_cast<int32_t>(found - std::begin(kMoleculeParts));
     }
     if (!labels_.emplace(table.filled(*name), std::move(one)).second) {
-      throw Error(ExitCode::kData, "'" + shown(table.field(*name)) + "' appears twice", "",
+      throw Error(ExitCode::kData, "'" + file::shown(table.field(*name)) + "' appears twice", "",
                   table.where());
     }
   }
@@ -53,4 +53,4 @@ const MoleculeLabel* MoleculeLabels::find(const std::string& name) const {
   return nullptr;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

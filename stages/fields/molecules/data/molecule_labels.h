@@ -8,7 +8,7 @@
 #include "engine/file/line_reader.h"
 #include "fields/molecules/data/molecule_options.h"
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 
 struct MoleculeLabel {
   std::string ligand;  ///< empty = none
@@ -23,7 +23,7 @@ class MoleculeLabels {
   /// Names stand in the column "file" or "graph". The ligand stands in label_column, which may be
   /// absent while it has its default: then in "ligand", if there is one. Throws Error(kData) with
   /// file and line: a missing column, a name that stands twice, a part that is none.
-  MoleculeLabels(LineReader lines, const MoleculeOptions& options);
+  MoleculeLabels(file::LineReader lines, const MoleculeOptions& options);
 
   /// By the whole name, else by what follows its last slash, else by that without its ending; null
   /// = not listed.
@@ -34,4 +34,4 @@ class MoleculeLabels {
   std::map<std::string, MoleculeLabel> labels_;
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

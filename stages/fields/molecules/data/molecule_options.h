@@ -9,9 +9,9 @@
 #include "engine/data/core/labelled_files.h"
 #include "kdgat/options.h"
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 
-struct MoleculeOptions : LabelledFiles {
+struct MoleculeOptions : data::LabelledFiles {
   std::string embeddings;
   std::string split_column;
   std::string group_column;
@@ -55,10 +55,10 @@ struct MoleculeOptions : LabelledFiles {
 };
 
 /// All options that matter to molecules.
-struct MoleculeImportOptions : SharedOptions, MoleculeOptions {
+struct MoleculeImportOptions : data::SharedOptions, MoleculeOptions {
   static auto table() {
     return std::tuple_cat(std::tuple{format_row()}, split_rows(), MoleculeOptions::table());
   }
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

@@ -11,7 +11,7 @@
 #include "engine/graph/pack.h"
 #include "engine/graph/sections/common_arrays.h"
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 
 using nlohmann::json;
 
@@ -33,7 +33,7 @@ std::vector<int64_t> directed_edges(std::span<const int64_t> bond_ptr,
 }
 
 bool covers(std::span<const int64_t> ptr, int64_t total) {
-  return !ptr.empty() && ptr.front() == 0 && ptr.back() == total && are_ascending(ptr);
+  return !ptr.empty() && ptr.front() == 0 && ptr.back() == total && arrays::are_ascending(ptr);
 }
 
 /// Terms of all molecules, one behind the other.
@@ -48,7 +48,7 @@ struct Joined {
     attr.insert(attr.end(), values.begin(), values.end());
     ptr.push_back(static_cast<int64_t>(index.size() / ends));
   }
-  void write(const std::string& name, int64_t features, SafetensorsWriter& writer) const {
+  void write(const std::string& name, int64_t features, file::SafetensorsWriter& writer) const {
     const int64_t count = ptr.back();
     writer.add(name + "_ptr", {static_cast<int64_t>(ptr.size())}, std::span(ptr));
     writer.add(name + "_index", {count, static_cast<int64_t>(ends)}, std::span(index));
@@ -89,8 +89,8 @@ json facts_of(const MoleculeStoreData& data, const JoinedGraphs& all) {
   seen.erase(-1);
   return {{"graphs", data.graphs.size()},
           {"unlabelled", std::count(data.ligand.begin(), data.ligand.end(), -1)},
-          {"nodes", size_facts(sizes_of(all.atom_ptr))},
-          {"edges", size_facts(directed_edges(all.bonds.ptr, all.pairs.ptr))},
+          {"nodes", graph::size_facts(sizes_of(all.atom_ptr))},
+          {"edges", graph::size_facts(directed_edges(all.bonds.ptr, all.pairs.ptr))},
           {"parts", parts},
           {"molecules",
            {{"atoms", all.atom_ptr.back()},
@@ -105,11 +105,11 @@ json facts_of(const MoleculeStoreData& data, const JoinedGraphs& all) {
             {"width", data.ligands.width()},
             {"cutoff", data.cutoff},
             {"each",
-             {{"atoms", size_facts(sizes_of(all.atom_ptr))},
-              {"bonds", size_facts(sizes_of(all.bonds.ptr))},
-              {"pairs", size_facts(sizes_of(all.pairs.ptr))},
-              {"angles", size_facts(sizes_of(all.angles.ptr))},
-              {"dihedrals", size_facts(sizes_of(all.dihedrals.ptr))}}}}}};
+             {{"atoms", graph::size_facts(sizes_of(all.atom_ptr))},
+              {"bonds", graph::size_facts(sizes_of(all.bonds.ptr))},
+              {"pairs", graph::size_facts(sizes_of(all.pairs.ptr))},
+              {"angles", graph::size_facts(sizes_of(all.angles.ptr))},
+              {"dihedrals", graph::size_facts(sizes_of(all.dihedrals.ptr))}}}}}};
 }
 
 bool are_finite(std::span<const float> values) {
@@ -130,8 +130,8 @@ MoleculeStore::Terms<ends> MoleculeStore::read_terms(const std::string& name, in
   return out;
 }
 
-MoleculeStore::MoleculeStore(const std::filesystem::path& path, Check check)
-    : StoreFile(path, kKind, check) {
+MoleculeStore::MoleculeStore(const std::filesystem::path& path, graph::Check check)
+    : graph::StoreFile(path, kKind, check) {
   read("names", names_);
   read("groups", groups_);
   read("ligands", ligands_);
@@ -161,19 +161,20 @@ void MoleculeStore::check_ranges() const {
   if (names_.size() != molecules || groups_.size() != molecules) {
     throw refuse(path(), "names are of another number of molecules");
   }
-  if (!are_within(ligand_, -1, static_cast<int64_t>(ligands_.size()))) {
+  if (!arrays::are_within(ligand_, -1, static_cast<int64_t>(ligands_.size()))) {
     throw refuse(path(), "a molecule names a ligand that is not there");
   }
-  if (!are_within(part_, 0, std::ssize(kMoleculeParts))) {
+  if (!arrays::are_within(part_, 0, std::ssize(kMoleculeParts))) {
     throw refuse(path(), "a molecule is in a part that is none");
   }
-  if (!are_within(source_of_, 0, static_cast<int64_t>(sources().size()))) {
+  if (!arrays::are_within(source_of_, 0, static_cast<int64_t>(sources().size()))) {
     throw refuse(path(), "a molecule names a source that is not there");
   }
   const auto check = [&](const auto& terms, std::size_t ends, const char* what) {
     for (std::size_t g = 0; g < molecules; ++g) {
-      const auto first = at(terms.ptr[g]) * ends, size = at(terms.ptr[g + 1]) * ends - first;
-      if (are_within(terms.index.subspan(first, size), 0, atom_ptr_[g + 1] - atom_ptr_[g]))
+      const auto first = arrays::at(terms.ptr[g]) * ends,
+                 size = arrays::at(terms.ptr[g + 1]) * ends - first;
+      if (arrays::are_within(terms.index.subspan(first, size), 0, atom_ptr_[g + 1] - atom_ptr_[g]))
         continue;
       throw refuse(
           path(), "molecule " + std::to_string(g) + " has " + what + " with an atom outside of it");
@@ -214,9 +215,11 @@ void MoleculeStore::check_facts() const {
                    "/molecules/each/atoms/p50", "/molecules/each/pairs/p50"});
 }
 
-StepTotals MoleculeStore::size_of(int64_t id) const {
-  const auto count = [g = at(id)](std::span<const int64_t> ptr) { return ptr[g + 1] - ptr[g]; };
-  StepTotals out;
+graph::StepTotals MoleculeStore::size_of(int64_t id) const {
+  const auto count = [g = arrays::at(id)](std::span<const int64_t> ptr) {
+    return ptr[g + 1] - ptr[g];
+  };
+  graph::StepTotals out;
   out.graphs = 1;
   out.nodes = count(atom_ptr_);
   out.edges = 2 * (count(bonds_.ptr) + count(pairs_.ptr));
@@ -224,8 +227,8 @@ StepTotals MoleculeStore::size_of(int64_t id) const {
 }
 
 void MoleculeStore::gather(std::span<const int64_t> ids, bool /*with_edge_attr*/,
-                           GraphBatch& out) const {
-  Exchange* const exchange = out.exchange;
+                           graph::GraphBatch& out) const {
+  graph::Exchange* const exchange = out.exchange;
   out = {};
   out.exchange = exchange;
   out.graphs = std::ssize(ids);
@@ -233,7 +236,7 @@ void MoleculeStore::gather(std::span<const int64_t> ids, bool /*with_edge_attr*/
   out.y.resize(out.graphs);
   out.graph_id.resize(out.graphs);
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    const StepTotals size = size_of(ids[i]);
+    const graph::StepTotals size = size_of(ids[i]);
     const auto row = static_cast<int64_t>(i);
     out.node_ptr[row] = static_cast<int32_t>(out.nodes);
     out.y[row] = label_of(ids[i]);
@@ -252,13 +255,13 @@ std::vector<int64_t> MoleculeStore::in_part(const std::string& part) const {
   const auto wanted = static_cast<int32_t>(found - std::begin(kMoleculeParts));
   std::vector<int64_t> out;
   for (int64_t g = 0; g < molecules(); ++g) {
-    if (part_[at(g)] == wanted) out.push_back(g);
+    if (part_[arrays::at(g)] == wanted) out.push_back(g);
   }
   return out;
 }
 
 std::vector<Diagnostic> MoleculeStore::verify() const {
-  std::vector<Diagnostic> problems = verify_hashes(file());
+  std::vector<Diagnostic> problems = file::verify_hashes(file());
   const auto problem = [&](const std::string& message) {
     problems.push_back({path().string(), message, ""});
   };
@@ -275,9 +278,9 @@ std::vector<Diagnostic> MoleculeStore::verify() const {
   }
   const auto check = [&](const Terms<2>& terms, const std::string& what) {
     for (int64_t g = 0; g < molecules(); ++g) {
-      for (int64_t t = terms.ptr[at(g)]; t < terms.ptr[at(g) + 1]; ++t) {
-        const std::size_t i = 2 * at(t);
-        const bool is_first = t == terms.ptr[at(g)];
+      for (int64_t t = terms.ptr[arrays::at(g)]; t < terms.ptr[arrays::at(g) + 1]; ++t) {
+        const std::size_t i = 2 * arrays::at(t);
+        const bool is_first = t == terms.ptr[arrays::at(g)];
         const auto ends = [&](std::size_t k) {
           return std::pair(terms.index[k], terms.index[k + 1]);
         };
@@ -297,7 +300,7 @@ std::vector<Diagnostic> MoleculeStore::verify() const {
 void write_molecule_store(const std::filesystem::path& path, const MoleculeStoreData& data) {
   const JoinedGraphs all(data.graphs);
   const auto molecules = static_cast<int64_t>(data.graphs.size());
-  SafetensorsWriter writer;
+  file::SafetensorsWriter writer;
   writer.add("ligand", {molecules}, std::span(data.ligand));
   writer.add("part", {molecules}, std::span(data.part));
   writer.add("source_of", {molecules}, std::span(data.source_of));
@@ -314,11 +317,11 @@ void write_molecule_store(const std::filesystem::path& path, const MoleculeStore
                std::span(data.ligands.vectors()));
   }
   writer.metadata(
-      store_metadata(MoleculeStore::kKind, data.sources, data.options, facts_of(data, all)));
-  writer.metadata("names", json_text(data.names));
-  writer.metadata("groups", json_text(data.groups));
-  writer.metadata("ligands", json_text(data.ligands.names()));
+      graph::store_metadata(MoleculeStore::kKind, data.sources, data.options, facts_of(data, all)));
+  writer.metadata("names", file::json_text(data.names));
+  writer.metadata("groups", file::json_text(data.groups));
+  writer.metadata("ligands", file::json_text(data.ligands.names()));
   writer.write(path, true);
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

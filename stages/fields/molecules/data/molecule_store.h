@@ -16,7 +16,7 @@
 #include "fields/molecules/data/ligands.h"
 #include "fields/molecules/data/molecule_graph.h"
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 
 inline constexpr const char* kMoleculeParts[] = {"train", "val", "test"};
 
@@ -28,16 +28,19 @@ inline constexpr const char* kMoleculeParts[] = {"train", "val", "test"};
 ///  "impropers","residues","ligands","labelled_ligands","width","cutoff": A,"each":{"atoms","bonds",
 ///  "pairs","angles","dihedrals": {"p50","p95","p99","max","sum"}}},"parts":{"train","val","test":
 ///  molecules}}; bonds and pairs are counted once, not for both directions
-class MoleculeStore : public StoreFile, public GraphSet {
+class MoleculeStore : public graph::StoreFile, public graph::GraphSet {
  public:
-  static constexpr StoreKind kKind = {"kdgat.molecules", 1, "store of molecules",
-                                      "kdgat data import MOLECULES -o DIR makes one"};
+  static constexpr graph::StoreKind kKind = {"kdgat.molecules", 1, "store of molecules",
+                                             "kdgat data import MOLECULES -o DIR makes one"};
   /// Checks header, shapes, facts, hashes as `check` says, and that nothing in it that indexes
   /// memory leaves its molecule. Throws Error(kData).
-  static MoleculeStore open(const std::filesystem::path& path, Check check = Check::kOnce) {
+  static MoleculeStore open(const std::filesystem::path& path,
+                            graph::Check check = graph::Check::kOnce) {
     return {path, check};
   }
-  static bool is_store(const SafetensorsFile& file) { return StoreFile::is_store(file, kKind); }
+  static bool is_store(const file::SafetensorsFile& file) {
+    return graph::StoreFile::is_store(file, kKind);
+  }
 
   /// Some rows of each molecule: those of molecule g are [ptr[g], ptr[g+1]).
   template <std::size_t ends>
@@ -48,11 +51,12 @@ class MoleculeStore : public StoreFile, public GraphSet {
     int64_t count() const { return static_cast<int64_t>(index.size() / ends); }
   };
 
-  StepTotals size_of(int64_t id) const override;
+  graph::StepTotals size_of(int64_t id) const override;
   int64_t label_of(int64_t id) const override { return ligand_[static_cast<std::size_t>(id)]; }
   bool is_spatial() const override { return true; }
-  const std::string& content_hash() const override { return StoreFile::content_hash(); }
-  void gather(std::span<const int64_t> ids, bool with_edge_attr, GraphBatch& out) const override;
+  const std::string& content_hash() const override { return graph::StoreFile::content_hash(); }
+  void gather(std::span<const int64_t> ids, bool with_edge_attr,
+              graph::GraphBatch& out) const override;
 
   int64_t molecules() const { return static_cast<int64_t>(ligand_.size()); }
   int64_t atoms() const { return atom_ptr_.back(); }
@@ -81,7 +85,7 @@ class MoleculeStore : public StoreFile, public GraphSet {
   std::vector<Diagnostic> verify() const;
 
  private:
-  MoleculeStore(const std::filesystem::path& path, Check check);
+  MoleculeStore(const std::filesystem::path& path, graph::Check check);
   template <std::size_t ends>
   Terms<ends> read_terms(const std::string& name, int64_t features);
   void check_facts() const;
@@ -104,11 +108,11 @@ struct MoleculeStoreData {
   std::vector<int32_t> ligand, part, source_of;  ///< of each
   Ligands ligands;
   double cutoff = 0;  ///< A, of pairs
-  std::vector<Source> sources;
+  std::vector<graph::Source> sources;
   nlohmann::json options;
 };
 
 /// Writes atomically, with hashes and facts. Throws Error(kData).
 void write_molecule_store(const std::filesystem::path& path, const MoleculeStoreData& data);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

@@ -4,7 +4,7 @@
 #include "fields/molecules/data/molecules_domain.h"
 #include "kdgat/text.h"
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 
 using nlohmann::json;
 
@@ -18,12 +18,12 @@ std::string molecules_headline(const json& facts) {
          (width > 0 ? " of " + grouped(width) + " numbers" : "");
 }
 
-Description describe_import(const json& result) {
-  Description out;
+data::Description describe_import(const json& result) {
+  data::Description out;
   const json& sources = result.at("sources");
-  if (sources.size() <= kMostFiles) {
-    DescribedTable table;
-    FolderNames folders;
+  if (sources.size() <= data::kMostFiles) {
+    data::DescribedTable table;
+    data::FolderNames folders;
     for (const json& source : sources) {
       table.add(
           {folders.name(table, source.at("path")), grouped(source.at("rows")) + " atoms",
@@ -32,11 +32,11 @@ Description describe_import(const json& result) {
     }
     out.table(std::move(table));
   }
-  return out.text(molecules_headline(result) + parts_text(result) + place_text(result));
+  return out.text(molecules_headline(result) + data::parts_text(result) + data::place_text(result));
 }
 
-DescribedTable table_of_terms(const json& of) {
-  DescribedTable table;
+data::DescribedTable table_of_terms(const json& of) {
+  data::DescribedTable table;
   table.add({"", "all", "p50", "p95", "p99", "most"});
   for (const char* what : {"atoms", "bonds", "angles", "dihedrals", "pairs"}) {
     const json& each = of.at("each").at(what);
@@ -46,8 +46,8 @@ DescribedTable table_of_terms(const json& of) {
   return table;
 }
 
-DescribedTable table_of_parts(const json& parts) {
-  DescribedTable table;
+data::DescribedTable table_of_parts(const json& parts) {
+  data::DescribedTable table;
   table.add({"part", "molecules", "groups", "ligands", "atoms", "pairs"});
   for (const char* name : {"train", "val", "test"}) {
     const json& part = parts.at(name);
@@ -57,10 +57,10 @@ DescribedTable table_of_parts(const json& parts) {
   return table;
 }
 
-Description describe_store(const json& result) {
+data::Description describe_store(const json& result) {
   const json& facts = result.at("facts");
   const json& of = facts.at("molecules");
-  Description out;
+  data::Description out;
   out.text(result.at("path").get<std::string>() + ": " + molecules_headline(facts) + "\n" +
            grouped(of.at("residues")) + " residues, " + grouped(of.at("impropers")) +
            " of the dihedrals improper, pairs up to " +
@@ -76,9 +76,9 @@ Description describe_store(const json& result) {
 
 }  // namespace
 
-const Wording& molecules_wording() {
-  static constexpr Wording wording = {molecules_headline, describe_import, describe_store};
+const data::Wording& molecules_wording() {
+  static constexpr data::Wording wording = {molecules_headline, describe_import, describe_store};
   return wording;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

@@ -9,27 +9,27 @@
 #include "fields/molecules/data/molecule_store.h"
 #include "fields/molecules/data/synth_molecules.h"
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
 
 namespace {
 
-class MoleculesInput : public DomainInput {
+class MoleculesInput : public data::DomainInput {
  public:
   MoleculesInput(MoleculeInput input, MoleculeImportOptions options)
       : DomainInput(all_files(input)), input_(std::move(input)), options_(std::move(options)) {}
 
-  void import(const ImportCall& call) const override {
+  void import(const data::ImportCall& call) const override {
     import_molecules({input_, options_, call.cancelled, call.done}, call.made_with, call.to,
                      call.report);
   }
 
  private:
   /// What the import depends on.
-  static std::vector<LogFile> all_files(const MoleculeInput& input) {
-    std::vector<LogFile> out = input.files;
+  static std::vector<data::LogFile> all_files(const MoleculeInput& input) {
+    std::vector<data::LogFile> out = input.files;
     if (!input.aside.labels.empty()) {
       out.push_back({input.aside.labels, "labels", "", "labels"});
     }
@@ -52,7 +52,7 @@ json parts_of(const MoleculeStore& store) {
     int64_t labelled = 0, atoms = 0, pairs = 0;
     const std::vector<int64_t> molecules = store.in_part(part);
     for (const int64_t molecule : molecules) {
-      const std::size_t g = at(molecule);
+      const std::size_t g = arrays::at(molecule);
       groups.insert(store.groups()[g]);
       atoms += store.atom_ptr()[g + 1] - store.atom_ptr()[g];
       pairs += store.pairs().ptr[g + 1] - store.pairs().ptr[g];
@@ -67,35 +67,35 @@ json parts_of(const MoleculeStore& store) {
   return parts;
 }
 
-class MoleculesDomain
-    : public WithOptions<StoreDomain<MoleculeStore>, MoleculeImportOptions, SynthSize> {
+class MoleculesDomain : public data::WithOptions<data::StoreDomain<MoleculeStore>,
+                                                 MoleculeImportOptions, data::SynthSize> {
  public:
   const char* name() const override { return "molecules"; }
   const char* source_word() const override { return "files"; }
   const char* facts_key() const override { return "molecules"; }
   std::vector<std::string> formats() const override { return molecule_formats(); }
-  const Wording& wording() const override { return molecules_wording(); }
+  const data::Wording& wording() const override { return molecules_wording(); }
 
-  Found find(const fs::path& source, const json& values) const override {
-    const auto options = own_options<MoleculeImportOptions>(values);
+  data::Found find(const fs::path& source, const json& values) const override {
+    const auto options = data::own_options<MoleculeImportOptions>(values);
     const auto input = find_molecules(source, options.format, {options.labels, options.embeddings});
     if (!input) return {};
-    return {Sureness::kSure, [input, options](std::vector<Diagnostic>&) {
+    return {data::Sureness::kSure, [input, options](std::vector<Diagnostic>&) {
               return std::make_shared<MoleculesInput>(*input, options);
             }};
   }
 
-  StoreView open(const fs::path& path, Check check) const override {
-    StoreView out = StoreDomain<MoleculeStore>::open(path, check);
+  data::StoreView open(const fs::path& path, graph::Check check) const override {
+    data::StoreView out = data::StoreDomain<MoleculeStore>::open(path, check);
     out.graphs = out.facts.at("graphs");
     return out;
   }
 
   void synthesize(const fs::path& folder, const json& values, const json&,
                   const std::function<bool()>& cancelled) const override {
-    write_synthetic_molecules(folder, own_options<SynthSize>(values), cancelled);
+    write_synthetic_molecules(folder, data::own_options<data::SynthSize>(values), cancelled);
   }
-  std::vector<SynthKind> synth_kinds() const override {
+  std::vector<data::SynthKind> synth_kinds() const override {
     return {{"molecules", "pockets of RNA that bind ligands (PDB)"}};
   }
 
@@ -107,9 +107,9 @@ class MoleculesDomain
 
 }  // namespace
 
-const Domain& molecules_domain() {
+const data::Domain& molecules_domain() {
   static const MoleculesDomain domain;
   return domain;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

@@ -3,9 +3,9 @@
 
 #include "engine/data/core/domain.h"
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 
-const Domain& molecules_domain();
-const Wording& molecules_wording();
+const data::Domain& molecules_domain();
+const data::Wording& molecules_wording();
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstddef>
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 namespace {
 
 using Cell = std::array<int64_t, 3>;
@@ -62,4 +62,4 @@ std::vector<std::pair<int32_t, int32_t>> pairs_within(std::span<const Point> poi
   return out;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

@@ -8,7 +8,7 @@
 #include "fields/molecules/data/elements.h"
 #include "fields/molecules/data/force_field.h"
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 namespace {
 
 constexpr double kRadians = std::numbers::pi / 180;
@@ -133,4 +133,4 @@ void NucleotideChain::add(char nucleotide, const Torsions& torsions) {
   last_ = torsions;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

@@ -6,7 +6,7 @@
 
 #include "fields/molecules/data/structure.h"
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 
 /// Torsions of one residue, degrees, by their names in the field; those of A-form.
 struct Torsions {
@@ -30,4 +30,4 @@ class NucleotideChain {
   Torsions last_;  // of the residue before
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

@@ -5,7 +5,7 @@
 #include "fields/molecules/data/structure_builder.h"
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 namespace {
 
 std::string_view columns(std::string_view line, std::size_t first, std::size_t width) {
@@ -18,7 +18,7 @@ std::string_view columns(std::string_view line, std::size_t first, std::size_t w
 
 }  // namespace
 
-Structure read_pdb(LineReader lines) {
+Structure read_pdb(file::LineReader lines) {
   constexpr std::size_t kCoordinates = 30, kWidth = 8, kLast = 54;
   StructureBuilder builder;
   std::string_view line;
@@ -41,8 +41,8 @@ Structure read_pdb(LineReader lines) {
     if (row.name.empty()) fail("an atom without a name");
     for (std::size_t d = 0; d < 3; ++d) {
       const std::string_view text = columns(line, kCoordinates + d * kWidth, kWidth);
-      const std::optional<double> value = number_in(text);
-      if (!value || !std::isfinite(*value)) fail("'" + shown(text) + "' is no coordinate");
+      const std::optional<double> value = file::number_in(text);
+      if (!value || !std::isfinite(*value)) fail("'" + file::shown(text) + "' is no coordinate");
       row.pos[d] = *value;
     }
     builder.add(row);
@@ -53,4 +53,4 @@ Structure read_pdb(LineReader lines) {
   return builder.finish();
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

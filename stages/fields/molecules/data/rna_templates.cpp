@@ -1,7 +1,7 @@
 // Heavy-atom terms of RNA in the force field OL3 of AMBER (ff99, bsc0, chi OL3): numbers alone.
 #include "fields/molecules/data/rna_templates.h"
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 
 // atoms: name, charge e, the same with its hydrogens e, rmin/2 A, epsilon kcal/mol; bonds: i, j,
 // length A, k kcal/mol/A^2; angles: i, j, k, degrees, k kcal/mol/rad^2; dihedrals: i, j, k, l,
@@ -221,4 +221,4 @@ const char* const kRnaTemplates = R"json({"backbone":{
 }
 }})json";
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

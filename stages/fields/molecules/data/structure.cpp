@@ -6,7 +6,7 @@
 #include "fields/molecules/data/elements.h"
 #include "fields/molecules/data/structure_builder.h"
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 namespace {
 
 /// Names of old files in the words of today.
@@ -91,4 +91,4 @@ std::vector<Pocket> cut_pockets(const Structure& structure, const std::string& l
   return out;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

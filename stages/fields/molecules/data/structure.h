@@ -8,7 +8,7 @@
 #include "engine/file/line_reader.h"
 #include "fields/molecules/data/molecule.h"
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 
 struct SolvedAtom {
   std::string name;    ///< as the field writes it now: OP1, O5'
@@ -32,9 +32,9 @@ struct Structure {
 /// The first model; of alternative locations the one named blank or A, else the first. Atoms of one
 /// chain, number and name of a residue are one residue. Throw Error(kData) with file and line: a
 /// row of atoms that is cut off, a coordinate that is no number, no atoms at all.
-Structure read_pdb(LineReader lines);
+Structure read_pdb(file::LineReader lines);
 /// Of the loop _atom_site; author numbering where there is one.
-Structure read_mmcif(LineReader lines);
+Structure read_mmcif(file::LineReader lines);
 
 /// The residues around each copy of the residue `ligand`: those with an atom within `cutoff` A of
 /// one of its, without residues of that name. `wanted` says which residues count. In the order of
@@ -46,4 +46,4 @@ struct Pocket {
 std::vector<Pocket> cut_pockets(const Structure& structure, const std::string& ligand,
                                 double cutoff, const std::vector<bool>& wanted);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

@@ -8,7 +8,7 @@
 
 #include "fields/molecules/data/structure.h"
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 
 /// One row of a file.
 struct AtomRow {
@@ -27,4 +27,4 @@ class StructureBuilder {
   std::set<std::pair<std::size_t, std::string>> seen_;  // atoms
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

@@ -13,7 +13,7 @@
 #include "kdgat/atomic_file.h"
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 namespace {
 
 constexpr int64_t kAtomsOfResidue = 21;
@@ -30,7 +30,7 @@ std::string ligand_name(int64_t number) {
 }
 
 /// Of a normal distribution with deviation 1.
-double normal(Random& random) {
+double normal(arrays::Random& random) {
   double sum = 0;
   for (int i = 0; i < 12; ++i) sum += random.uniform();
   return sum - 6;
@@ -54,10 +54,10 @@ std::string pdb_of(const Structure& structure) {
 }
 
 /// A strand as the ligand likes it: two of the four bases more often, and bent.
-std::string synthetic_pocket(const SynthSize& options, int64_t graph) {
+std::string synthetic_pocket(const data::SynthSize& options, int64_t graph) {
   const int64_t ligand = graph % options.classes;
-  Random random(static_cast<uint64_t>(options.seed), static_cast<uint64_t>(graph) + 1);
-  Random taste(static_cast<uint64_t>(options.seed) + 1, static_cast<uint64_t>(ligand));
+  arrays::Random random(static_cast<uint64_t>(options.seed), static_cast<uint64_t>(graph) + 1);
+  arrays::Random taste(static_cast<uint64_t>(options.seed) + 1, static_cast<uint64_t>(ligand));
   const std::size_t one = taste.below(kBases.size()), other = taste.below(kBases.size());
   const double bend = kBend * normal(taste), turn = kBend * normal(taste);
   const int64_t residues = std::max<int64_t>(2, options.nodes / kAtomsOfResidue);
@@ -80,9 +80,9 @@ std::string synthetic_pocket(const SynthSize& options, int64_t graph) {
 
 }  // namespace
 
-void write_synthetic_molecules(const std::filesystem::path& folder, const SynthSize& options,
+void write_synthetic_molecules(const std::filesystem::path& folder, const data::SynthSize& options,
                                const std::function<bool()>& cancelled) {
-  make_folder(folder);
+  data::make_folder(folder);
   std::string labels = "file,ligand\n";
   for (int64_t g = 0; g < options.graphs; ++g) {
     if (cancelled && cancelled()) {
@@ -95,8 +95,8 @@ void write_synthetic_molecules(const std::filesystem::path& folder, const SynthS
   }
   write_file(folder / "labels.csv", labels);
   std::vector<std::vector<float>> vectors(static_cast<std::size_t>(options.classes));
-  SafetensorsWriter writer;
-  Random random(static_cast<uint64_t>(options.seed) + 2);
+  file::SafetensorsWriter writer;
+  arrays::Random random(static_cast<uint64_t>(options.seed) + 2);
   for (std::size_t l = 0; l < vectors.size(); ++l) {
     for (int64_t i = 0; i < kWidth; ++i) vectors[l].push_back(static_cast<float>(normal(random)));
     writer.add(ligand_name(static_cast<int64_t>(l)), {kWidth}, std::span<const float>(vectors[l]));
@@ -104,4 +104,4 @@ void write_synthetic_molecules(const std::filesystem::path& folder, const SynthS
   writer.write(folder / "ligands.safetensors");
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

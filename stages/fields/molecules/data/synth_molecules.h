@@ -7,12 +7,12 @@
 
 #include "engine/data/core/synth_size.h"
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 
 /// Writes pocket_0000.pdb .., labels.csv (file, ligand) and ligands.safetensors (a vector for each
 /// of the `classes` ligands) below `folder`; `nodes` are atoms. Throws Error(kData), and
 /// Error(kInterrupted) once `cancelled` answers true.
-void write_synthetic_molecules(const std::filesystem::path& folder, const SynthSize& options,
+void write_synthetic_molecules(const std::filesystem::path& folder, const data::SynthSize& options,
                                const std::function<bool()>& cancelled = {});
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

@@ -10,7 +10,7 @@ namespace kdgat::equivariant {
 namespace {
 
 /// Columns to mean 0 and deviation 1 of the first `trained` rows; those that never vary there to 0.
-void scale(model::PlainNumbers& numbers, std::size_t trained) {
+void scale(molecules::PlainNumbers& numbers, std::size_t trained) {
   const auto width = static_cast<std::size_t>(numbers.width);
   const std::size_t rows = width == 0 ? 0 : numbers.rows.size() / width;
   for (std::size_t c = 0; c < width; ++c) {
@@ -59,7 +59,7 @@ std::vector<int64_t> ranks_by_nearest(const PocketData& data, const std::vector<
                                       const train::Catalogue& catalogue) {
   std::vector<int64_t> all = data.train;
   all.insert(all.end(), ids.begin(), ids.end());
-  model::PlainNumbers numbers = model::plain_numbers(data.store, all, data.train);
+  molecules::PlainNumbers numbers = molecules::plain_numbers(data.store, all, data.train);
   scale(numbers, data.train.size());
   const std::vector<int32_t> of_train = data.ligands(data.train), of_ids = data.ligands(ids);
   const auto width = static_cast<std::size_t>(catalogue.width);

@@ -30,15 +30,15 @@ namespace {
 
 using nlohmann::json;
 
-model::PocketConfig make_config(const EquivariantOptions& o, int64_t width, int64_t kinds) {
+molecules::PocketConfig make_config(const EquivariantOptions& o, int64_t width, int64_t kinds) {
   if (o.output_dim != 0 && o.output_dim != width) {
     throw Error(ExitCode::kUsage,
                 "output_dim: " + std::to_string(o.output_dim) +
                     ", and the ligands' embeddings have " + std::to_string(width) + " numbers",
                 "output_dim=0 takes their width");
   }
-  model::PocketConfig out;
-  out.hidden = model::Irreps::parse(o.hidden_irreps);
+  molecules::PocketConfig out;
+  out.hidden = molecules::Irreps::parse(o.hidden_irreps);
   out.layers = o.num_layers;
   out.output = width;
   out.radial_basis = o.num_radial_basis;
@@ -59,7 +59,7 @@ model::PocketConfig make_config(const EquivariantOptions& o, int64_t width, int6
   out.multi_hop = o.use_multi_hop;
   out.nonbonded = o.use_nonbonded;
   out.atom_kinds = o.use_atom_kinds ? kinds : 0;
-  out.plain = o.use_plain_numbers ? kinds + model::kDistanceColumns : 0;
+  out.plain = o.use_plain_numbers ? kinds + molecules::kDistanceColumns : 0;
   out.checkpoints = o.gradient_checkpointing;
   return out;
 }
@@ -67,9 +67,9 @@ model::PocketConfig make_config(const EquivariantOptions& o, int64_t width, int6
 /// What is trained, before it is trained.
 struct Setup {
   PocketData data;
-  model::PocketConfig config;
+  molecules::PocketConfig config;
   train::Parts parts;
-  std::unique_ptr<objective::PocketObjective> objective;
+  std::unique_ptr<molecules::PocketObjective> objective;
   at::Tensor embeddings;  // of all ligands, scaled, on the CPU: ranks are counted there
 
   train::Catalogue catalogue() const {
@@ -88,21 +88,21 @@ std::unique_ptr<Setup> set_up(const EquivariantOptions& options, const Request& 
                 "would share",
                 "use loss_fn=catalogue, or one process");
   }
-  const graph::MoleculeStore& store = out->data.store;
-  const model::AtomStatistics atoms = model::atom_statistics(store, out->data.train);
+  const molecules::MoleculeStore& store = out->data.store;
+  const molecules::AtomStatistics atoms = molecules::atom_statistics(store, out->data.train);
   out->config = make_config(options, store.embedding_width(), std::ssize(atoms.kinds));
   const model::GeneratorLock generator = model::hold_generator();
   train::prepare(options, request);
-  model::PocketModel model(out->config, std::ssize(store.ligands()));
+  molecules::PocketModel model(out->config, std::ssize(store.ligands()));
   {
     const at::NoGradGuard no_grad;
     model->set_statistics(atoms);
     if (out->config.plain > 0) model->set_plain_statistics(store, out->data.train);
-    out->embeddings = model::scaled_embeddings(store.embeddings(), store.embedding_width());
+    out->embeddings = molecules::scaled_embeddings(store.embeddings(), store.embedding_width());
     model->catalogue.copy_(out->embeddings);
   }
   model->to(torch::Device(request.device));
-  out->objective = std::make_unique<objective::PocketObjective>(
+  out->objective = std::make_unique<molecules::PocketObjective>(
       std::move(model), out->data.store, options, out->data.ligands(out->data.train));
   out->parts.train = out->data.train;
   out->parts.val_loss = out->parts.val_score = out->data.val;
@@ -112,10 +112,10 @@ std::unique_ptr<Setup> set_up(const EquivariantOptions& options, const Request& 
 /// Facts of a data set that has been imported and can be trained on.
 bool is_known(const json& facts) { return facts.contains("molecules"); }
 
-model::PocketSizes sizes_of(const EquivariantOptions& options, const Request& request,
-                            const json& facts) {
+molecules::PocketSizes sizes_of(const EquivariantOptions& options, const Request& request,
+                                const json& facts) {
   const json& of = facts.at("molecules");
-  model::PocketSizes out;
+  molecules::PocketSizes out;
   out.molecules = std::max<int64_t>(1, facts.at("graphs"));
   out.batch = std::min(options.batch_size, out.molecules);
   if (options.optimize_batch_size) {
@@ -133,7 +133,7 @@ model::PocketSizes sizes_of(const EquivariantOptions& options, const Request& re
   return out;
 }
 
-json facts_of(const model::PocketConfig& config, int64_t parameters) {
+json facts_of(const molecules::PocketConfig& config, int64_t parameters) {
   return {{"model", "pocket"},
           {"size", "custom"},
           {"parameters", parameters},
@@ -144,9 +144,9 @@ json facts_of(const model::PocketConfig& config, int64_t parameters) {
 }
 
 memory::Footprint footprint_of(const EquivariantOptions& options, const Request& request,
-                               const model::PocketConfig& config, const model::PocketModel& model,
-                               const json& facts) {
-  return model::footprint(config, options, sizes_of(options, request, facts), *model);
+                               const molecules::PocketConfig& config,
+                               const molecules::PocketModel& model, const json& facts) {
+  return molecules::footprint(config, options, sizes_of(options, request, facts), *model);
 }
 
 /// Vectors of molecules, [ids, W]; no more molecules at once than a step of training has.
@@ -293,7 +293,7 @@ json Equivariant::plan(const Options& given, const Request& request) {
   if (!is_known(graphs.facts)) return json::object();
   if (!graphs.path.empty()) {
     const std::unique_ptr<Setup> setup = set_up(options, request);
-    const model::PocketModel& model = setup->objective->model();
+    const molecules::PocketModel& model = setup->objective->model();
     const memory::Footprint counted =
         footprint_of(options, request, setup->config, model, setup->data.store.facts());
     json out = facts_of(setup->config, model::count_parameters(*model));
@@ -306,8 +306,8 @@ json Equivariant::plan(const Options& given, const Request& request) {
   const json& molecules = graphs.facts.at("molecules");
   const int64_t width = molecules.at("width");
   if (width == 0) return json::object();
-  const model::PocketConfig config = make_config(options, width, 0);
-  const model::PocketModel model(config, molecules.at("ligands"));
+  const molecules::PocketConfig config = make_config(options, width, 0);
+  const molecules::PocketModel model(config, molecules.at("ligands"));
   json out = facts_of(config, model::count_parameters(*model));
   const memory::Footprint counted = footprint_of(options, request, config, model, graphs.facts);
   out.update(train::planned_memory(options, "none", counted, request, [&] {
@@ -319,7 +319,7 @@ json Equivariant::plan(const Options& given, const Request& request) {
 json Equivariant::run(const Options& given, const Request& request, Host& host) {
   const Options options = given.resolved();
   const std::unique_ptr<Setup> setup = set_up(options, request);
-  const model::PocketModel& model = setup->objective->model();
+  const molecules::PocketModel& model = setup->objective->model();
   host.log("info", std::to_string(setup->data.train.size()) + " molecules to train on, " +
                        std::to_string(setup->data.val.size()) + " to validate, " +
                        std::to_string(setup->data.test.size()) + " to test; " +

@@ -13,7 +13,7 @@
 
 namespace kdgat::equivariant {
 
-struct EquivariantOptions : train::TrainOptions, objective::PocketLossOptions {
+struct EquivariantOptions : train::TrainOptions, molecules::PocketLossOptions {
   std::string hidden_irreps = "32x0e + 16x1o + 8x2e";
   int64_t output_dim = 0;
   int64_t num_layers = 4;
@@ -169,15 +169,15 @@ struct EquivariantOptions : train::TrainOptions, objective::PocketLossOptions {
   std::vector<Diagnostic> validate() const {
     std::vector<Diagnostic> problems = train::TrainOptions::validate();
     try {
-      model::Irreps::parse(hidden_irreps);
+      molecules::Irreps::parse(hidden_irreps);
     } catch (const Error& error) {
       problems.insert(problems.end(), error.diagnostics().begin(), error.diagnostics().end());
     }
-    if (model::PocketConfig().pooling_hidden % num_attention_heads != 0) {
+    if (molecules::PocketConfig().pooling_hidden % num_attention_heads != 0) {
       problems.push_back({"",
                           "num_attention_heads: " + std::to_string(num_attention_heads) +
                               " does not divide " +
-                              std::to_string(model::PocketConfig().pooling_hidden),
+                              std::to_string(molecules::PocketConfig().pooling_hidden),
                           "4 is published"});
     }
     if (!use_gate) {

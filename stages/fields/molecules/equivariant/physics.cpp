@@ -47,24 +47,24 @@ struct Mean {
 
 }  // namespace
 
-double physics_loss(const graph::MoleculeStore& store, std::span<const int64_t> ids) {
+double physics_loss(const molecules::MoleculeStore& store, std::span<const int64_t> ids) {
   Mean bonds, angles, dihedrals;
   for (const int64_t id : ids) {
-    const model::MoleculeView m = model::view_of(store, id);
+    const molecules::MoleculeView m = molecules::view_of(store, id);
     for (std::size_t b = 0; 2 * b < m.bonds.size(); ++b) {
       const double r = length(between(m.pos, m.bonds[2 * b], m.bonds[2 * b + 1]));
-      const float* attr = &m.bond_attr[b * graph::kBondFeatures];
+      const float* attr = &m.bond_attr[b * molecules::kBondFeatures];
       bonds.add(attr[1] * std::pow(r - 2.0 * attr[0], 2));
     }
     for (std::size_t a = 0; 3 * a < m.angles.size(); ++a) {
       const int32_t* i = &m.angles[3 * a];
-      const float* attr = &m.angle_attr[a * graph::kAngleFeatures];
+      const float* attr = &m.angle_attr[a * molecules::kAngleFeatures];
       const double theta = angle_of(between(m.pos, i[1], i[0]), between(m.pos, i[1], i[2]));
       angles.add(attr[1] * std::pow(theta - attr[0] * std::numbers::pi, 2));
     }
     for (std::size_t d = 0; 4 * d < m.dihedrals.size(); ++d) {
       const int32_t* i = &m.dihedrals[4 * d];
-      const float* attr = &m.dihedral_attr[d * graph::kDihedralFeatures];
+      const float* attr = &m.dihedral_attr[d * molecules::kDihedralFeatures];
       const double phi = dihedral_of(between(m.pos, i[0], i[1]), between(m.pos, i[1], i[2]),
                                      between(m.pos, i[2], i[3]));
       dihedrals.add(attr[0] * (1 + std::cos(6.0 * attr[1] * phi - attr[2] * 2 * std::numbers::pi)));

@@ -11,6 +11,6 @@ namespace kdgat::equivariant {
 /// (k/500)(r - r_eq)^2 of bonds in A, plus (k/200)(theta - theta_eq)^2 of angles in radians, plus
 /// (force/20)(1 + cos(n phi - phase)) of dihedrals: each a mean over the terms of the molecules
 /// `ids`. Depends on positions alone.
-double physics_loss(const graph::MoleculeStore& store, std::span<const int64_t> ids);
+double physics_loss(const molecules::MoleculeStore& store, std::span<const int64_t> ids);
 
 }  // namespace kdgat::equivariant

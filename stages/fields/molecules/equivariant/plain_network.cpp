@@ -20,7 +20,7 @@ constexpr int64_t kEpochs = 40, kBatch = 8;
 constexpr double kRate = 2e-3, kDecay = 1e-2, kDropout = 0.3;
 
 /// log(1 + number), z-scored by the training molecules, which are the first `trained` rows.
-at::Tensor scaled_rows(const model::PlainNumbers& numbers, int64_t trained) {
+at::Tensor scaled_rows(const molecules::PlainNumbers& numbers, int64_t trained) {
   constexpr double kLeast = 1e-8, kFurthest = 6;
   const auto rows = std::ssize(numbers.rows) / numbers.width;
   const at::Tensor all =
@@ -45,8 +45,8 @@ class Perceptron {
         weights_.push_back(at::empty(shape).uniform_(-bound, bound, generator_).requires_grad_());
       }
     };
-    layer(inputs, model::kPlainHidden);
-    layer(model::kPlainHidden, outputs);
+    layer(inputs, molecules::kPlainHidden);
+    layer(molecules::kPlainHidden, outputs);
   }
 
   at::Tensor forward(const at::Tensor& rows, bool is_training) {
@@ -72,7 +72,8 @@ std::vector<int64_t> ranks_by_plain_network(const PocketData& data, const std::v
                                             const std::function<void()>& check) {
   std::vector<int64_t> molecules = data.train;
   molecules.insert(molecules.end(), ids.begin(), ids.end());
-  const model::PlainNumbers numbers = model::plain_numbers(data.store, molecules, data.train);
+  const molecules::PlainNumbers numbers =
+      molecules::plain_numbers(data.store, molecules, data.train);
   const auto trained = std::ssize(data.train);
   const at::Tensor rows = scaled_rows(numbers, trained);
   const at::Tensor vectors = at::from_blob(const_cast<float*>(catalogue.vectors.data()),
@@ -87,7 +88,7 @@ std::vector<int64_t> ranks_by_plain_network(const PocketData& data, const std::v
   Perceptron net(numbers.width, catalogue.width, generator);
   torch::optim::AdamW optimizer(net.weights(),
                                 torch::optim::AdamWOptions(kRate).weight_decay(kDecay));
-  objective::PocketLossOptions how;
+  molecules::PocketLossOptions how;
   how.loss_fn = "catalogue";
   const int64_t steps = kEpochs * ((trained + kBatch - 1) / kBatch);
   int64_t step = 0;
@@ -96,7 +97,7 @@ std::vector<int64_t> ranks_by_plain_network(const PocketData& data, const std::v
     const at::Tensor order = at::randperm(trained, generator, at::kLong);
     for (int64_t first = 0; first < trained; first += kBatch) {
       const at::Tensor some = order.narrow(0, first, std::min(kBatch, trained - first));
-      objective::PocketTargets targets;
+      molecules::PocketTargets targets;
       targets.ligand = ligand.index_select(0, some);
       targets.vectors = vectors.index_select(0, targets.ligand);
       targets.place = place.index_select(0, some);
@@ -106,7 +107,7 @@ std::vector<int64_t> ranks_by_plain_network(const PocketData& data, const std::v
       rate.lr(kRate * 0.5 * (1 + std::cos(std::numbers::pi * share)));
       optimizer.zero_grad();
       const at::Tensor loss =
-          objective::pocket_loss(net.forward(rows.index_select(0, some), true), targets, how) /
+          molecules::pocket_loss(net.forward(rows.index_select(0, some), true), targets, how) /
           static_cast<double>(some.size(0));
       loss.backward();
       optimizer.step();

@@ -13,7 +13,7 @@ std::vector<int32_t> PocketData::ligands(const std::vector<int64_t>& ids) const 
 }
 
 PocketData open_pockets(const std::filesystem::path& folder) {
-  PocketData out{graph::MoleculeStore::open(folder / graph::kStoreName), {}, {}, {}};
+  PocketData out{molecules::MoleculeStore::open(folder / data::kStoreName), {}, {}, {}};
   if (out.store.embedding_width() == 0) {
     throw Error(ExitCode::kData, "the ligands have no embeddings: there is nothing to learn",
                 "import the data with data.labels and data.embeddings", out.store.path().string());

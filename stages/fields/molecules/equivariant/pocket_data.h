@@ -10,7 +10,7 @@
 namespace kdgat::equivariant {
 
 struct PocketData {
-  graph::MoleculeStore store;
+  molecules::MoleculeStore store;
   std::vector<int64_t> train, val, test;  ///< with a ligand that has an embedding
 
   std::vector<int32_t> ligands(const std::vector<int64_t>& ids) const;

@@ -26,7 +26,7 @@ json intervals(const Ranking& ranking, int64_t ligands) {
   std::vector<const std::vector<int64_t>*> groups;
   groups.reserve(by_group.size());
   for (const auto& [name, ranks] : by_group) groups.push_back(&ranks);
-  graph::Random random(kSeed);
+  arrays::Random random(kSeed);
   std::map<std::string, std::vector<double>> values;
   for (std::size_t s = 0; s < kSamples; ++s) {
     std::vector<int64_t> sample;

@@ -15,7 +15,7 @@
 #include "engine/kernels/full_precision.h"
 #include "fields/molecules/model/couplings.h"
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 namespace {
 
 using torch::autograd::AutogradContext;
@@ -58,9 +58,9 @@ struct CardProduct : torch::CustomClassHolder {
 
   /// What the kernels read for a path.
   template <class T>
-  cuda::ProductArgs<T> args(const TensorPath& path, const at::Tensor& x, const at::Tensor& hidden,
-                            const at::Tensor& z) const {
-    cuda::ProductArgs<T> p{};
+  kernels::cuda::ProductArgs<T> args(const TensorPath& path, const at::Tensor& x,
+                                     const at::Tensor& hidden, const at::Tensor& z) const {
+    kernels::cuda::ProductArgs<T> p{};
     p.nodes = x.size(0);
     p.edges = over->edges.edges();
     p.dim = x.size(1);
@@ -77,7 +77,8 @@ struct CardProduct : torch::CustomClassHolder {
     p.hidden = hidden.const_data_ptr<T>();
     p.z = z.data_ptr<T>();
     const std::vector<CouplingTerm>& terms = coupling(path.l1, path.l2, path.l3);
-    if (terms.size() > cuda::kMostTerms) throw std::logic_error("a coupling of too many terms");
+    if (terms.size() > kernels::cuda::kMostTerms)
+      throw std::logic_error("a coupling of too many terms");
     for (const CouplingTerm& term : terms) {
       const auto k = static_cast<std::size_t>(p.terms.count++);
       p.terms.a[k] = static_cast<signed char>(term.a);
@@ -90,7 +91,7 @@ struct CardProduct : torch::CustomClassHolder {
 
   /// body(args) for blocks of nodes, with room for their sums, [nodes of the block * C, (H+1) u].
   template <class T, class Body>
-  void for_blocks(cuda::ProductArgs<T> p, const at::TensorOptions& options,
+  void for_blocks(kernels::cuda::ProductArgs<T> p, const at::TensorOptions& options,
                   const Body& body) const {
     const int64_t columns = (p.width + 1) * p.channels;
     const int64_t rows = std::max<int64_t>(1, block / (p.to * columns));
@@ -145,7 +146,7 @@ class CardProductFunction : public torch::autograd::Function<CardProductFunction
                             const at::Tensor& w2, const at::Tensor& b2, const at::Tensor& w3,
                             const at::Tensor& b3) {
     const at::AutoDispatchBelowADInplaceOrView below;
-    const FullPrecision of_all;
+    const kernels::FullPrecision of_all;
     const at::Tensor x = state.contiguous();
     ctx->save_for_backward({x, w1, b1, w2, b2, w3, b3});
     ctx->saved_data["product"] = at::IValue::make_capsule(product);
@@ -155,15 +156,15 @@ class CardProductFunction : public torch::autograd::Function<CardProductFunction
     for (std::size_t l = 0; l < out.size(); ++l) {
       out[l] = at::zeros({x.size(0), Irreps::components(l), gated.mul[l]}, x.options());
     }
-    const cuda::OnDevice on(x);
+    const kernels::cuda::OnDevice on(x);
     AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "tensor_product", [&] {
       for (const TensorPath& path : product->paths) {
         const at::Tensor mixing = mixing_of(path, w3, b3);
         const at::Tensor z = states_of(*product, path, x);
         const auto args = product->args<scalar_t>(path, x, radial.hidden, z);
-        cuda::product_states(on.launcher(), args);
+        kernels::cuda::product_states(on.launcher(), args);
         product->for_blocks(args, x.options(), [&](const auto& p, const at::Tensor& mixed) {
-          cuda::product_sums(on.launcher(), p);
+          kernels::cuda::product_sums(on.launcher(), p);
           out[path.l3]
               .narrow(0, p.begin, p.end - p.begin)
               .view({-1, path.out})
@@ -177,7 +178,7 @@ class CardProductFunction : public torch::autograd::Function<CardProductFunction
 
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
     const at::AutoDispatchBelowADInplaceOrView below;
-    const FullPrecision of_all;
+    const kernels::FullPrecision of_all;
     const variable_list s = ctx->get_saved_variables();
     const at::Tensor& x = s[0];
     const RadialWeights weights = {s[1], s[2], s[3], s[4], s[5], s[6]};
@@ -195,7 +196,7 @@ class CardProductFunction : public torch::autograd::Function<CardProductFunction
     }
     const at::Tensor grad_x = at::zeros_like(x), grad_hidden = at::zeros_like(radial.hidden);
     const at::Tensor grad_w3 = at::zeros_like(weights.w3), grad_b3 = at::zeros_like(weights.b3);
-    const cuda::OnDevice on(x);
+    const kernels::cuda::OnDevice on(x);
     AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "tensor_product_backward", [&] {
       for (const TensorPath& path : product->paths) {
         const at::Tensor mixing = mixing_of(path, weights.w3, weights.b3);
@@ -205,17 +206,17 @@ class CardProductFunction : public torch::autograd::Function<CardProductFunction
         args.grad_z = grad_z.data_ptr<scalar_t>();
         args.grad_x = grad_x.data_ptr<scalar_t>();
         args.grad_hidden = grad_hidden.data_ptr<scalar_t>();
-        cuda::product_states(on.launcher(), args);
+        kernels::cuda::product_states(on.launcher(), args);
         product->for_blocks(args, x.options(), [&](auto p, const at::Tensor& mixed) {
           const at::Tensor grad =
               grad_out[path.l3].narrow(0, p.begin, p.end - p.begin).view({-1, path.out});
-          cuda::product_sums(on.launcher(), p);
+          kernels::cuda::product_sums(on.launcher(), p);
           grad_mixing.addmm_(mixed.t(), grad);
           const at::Tensor grad_mixed = grad.mm(mixing.t());
           p.mixed = grad_mixed.template data_ptr<scalar_t>();
-          cuda::product_block_gradients(on.launcher(), p);
+          kernels::cuda::product_block_gradients(on.launcher(), p);
         });
-        cuda::product_source_gradients(on.launcher(), args);
+        kernels::cuda::product_source_gradients(on.launcher(), args);
         const int64_t size = path.in * path.out, width = radial.hidden.size(1);
         const at::Tensor parts = grad_mixing.view({width + 1, size});
         grad_w3.narrow(0, path.first, size).copy_(parts.narrow(0, 0, width).t());
@@ -250,4 +251,4 @@ at::Tensor card_tensor_product(const at::Tensor& x, const RadialWeights& weights
       weights.b1, weights.w2, weights.b2, weights.w3, weights.b3);
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

@@ -9,7 +9,7 @@
 
 #include "fields/molecules/model/tensor_product.h"
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 
 /// Numbers of sums that are held at a time.
 constexpr int64_t kCardBlock = 1 << 24;
@@ -20,4 +20,4 @@ at::Tensor card_tensor_product(const at::Tensor& x, const RadialWeights& weights
                                const std::shared_ptr<const ProductEdges>& over,
                                const Irreps& irreps, bool only_scalars, int64_t block = kCardBlock);
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

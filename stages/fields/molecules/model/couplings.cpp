@@ -5,7 +5,7 @@
 #include <map>
 #include <stdexcept>
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 namespace {
 
 using Matrix = std::array<std::array<double, 3>, 3>;
@@ -128,4 +128,4 @@ int64_t edge_weights(const Irreps& irreps) {
   return paths.back().first + paths.back().in * paths.back().out;
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

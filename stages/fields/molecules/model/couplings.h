@@ -13,7 +13,7 @@
 
 #include "fields/molecules/model/irreps.h"
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 
 /// One term of a coupling: out[c] += value x[a] y[b].
 struct CouplingTerm {
@@ -42,4 +42,4 @@ std::vector<TensorPath> tensor_paths(const Irreps& irreps);
 /// Weights of an edge: the sum of all blocks.
 int64_t edge_weights(const Irreps& irreps);
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 namespace {
 
 // e3nn's sampled constants; the exact integrals, 1.6765324703 and 1.8462285453, would not match
@@ -134,4 +134,4 @@ at::Tensor radial_basis(const at::Tensor& distance, int64_t count, double r) {
   return (waves * cut).to(distance.scalar_type());
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

@@ -10,7 +10,7 @@
 
 #include "fields/molecules/model/irreps.h"
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 
 /// y_l = x_l W_l / sqrt(channels in); no bias. The weight is one row, l after l, drawn from N(0,1).
 class IrrepsLinearImpl : public torch::nn::Module {
@@ -71,4 +71,4 @@ torch::nn::Sequential silu_layers(const std::vector<int64_t>& sizes);
 /// d below 1e-6 counts as that. Computed in double, in the type of d.
 at::Tensor radial_basis(const at::Tensor& distance, int64_t count, double r);
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

@@ -6,7 +6,7 @@
 
 #include "kdgat/error.h"
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 namespace {
 
 constexpr std::array<std::string_view, 3> kNames = {"0e", "1o", "2e"};
@@ -56,4 +56,4 @@ std::string Irreps::text() const {
   return out;
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 
 /// A row of a state: scalars, then vectors (x, y, z each), then tensors (5 components each, see
 /// couplings.h); one channel behind the other.
@@ -29,4 +29,4 @@ struct Irreps {
   bool operator==(const Irreps&) const = default;
 };
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <stdexcept>
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 namespace {
 
 std::vector<int64_t> pointers(int64_t nodes, std::span<const int32_t> ends) {
@@ -46,4 +46,4 @@ MoleculeEdges MoleculeEdges::of(int64_t nodes, std::span<const int32_t> source,
   return out;
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 
 struct MoleculeEdges {
   int64_t nodes = 0;
@@ -21,4 +21,4 @@ struct MoleculeEdges {
                           std::span<const int32_t> target);
 };
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

@@ -4,34 +4,34 @@
 #include <cmath>
 #include <set>
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 namespace {
 
 constexpr double kLeastAtomDeviation = 1e-8;
 
 }  // namespace
 
-MoleculeView view_of(const graph::MoleculeStore& store, int64_t id) {
+MoleculeView view_of(const MoleculeStore& store, int64_t id) {
   const auto g = static_cast<std::size_t>(id);
   const auto rows = [g](std::span<const int64_t> ptr, auto values, int64_t width) {
     const auto first = static_cast<std::size_t>(ptr[g] * width);
     return values.subspan(first, static_cast<std::size_t>(ptr[g + 1] * width) - first);
   };
   MoleculeView out;
-  out.x = rows(store.atom_ptr(), store.x(), graph::kAtomFeatures);
+  out.x = rows(store.atom_ptr(), store.x(), kAtomFeatures);
   out.pos = rows(store.atom_ptr(), store.pos(), 3);
   out.bonds = rows(store.bonds().ptr, store.bonds().index, 2);
   out.pairs = rows(store.pairs().ptr, store.pairs().index, 2);
   out.angles = rows(store.angles().ptr, store.angles().index, 3);
   out.dihedrals = rows(store.dihedrals().ptr, store.dihedrals().index, 4);
-  out.bond_attr = rows(store.bonds().ptr, store.bonds().attr, graph::kBondFeatures);
-  out.pair_attr = rows(store.pairs().ptr, store.pairs().attr, graph::kPairFeatures);
-  out.angle_attr = rows(store.angles().ptr, store.angles().attr, graph::kAngleFeatures);
-  out.dihedral_attr = rows(store.dihedrals().ptr, store.dihedrals().attr, graph::kDihedralFeatures);
+  out.bond_attr = rows(store.bonds().ptr, store.bonds().attr, kBondFeatures);
+  out.pair_attr = rows(store.pairs().ptr, store.pairs().attr, kPairFeatures);
+  out.angle_attr = rows(store.angles().ptr, store.angles().attr, kAngleFeatures);
+  out.dihedral_attr = rows(store.dihedrals().ptr, store.dihedrals().attr, kDihedralFeatures);
   return out;
 }
 
-MoleculeView view_of(const graph::MoleculeGraph& molecule) {
+MoleculeView view_of(const MoleculeGraph& molecule) {
   const auto flat = [](const auto& terms) {
     return std::span<const int32_t>(terms.empty() ? nullptr : terms.front().data(),
                                     terms.empty() ? 0 : terms.size() * terms.front().size());
@@ -53,14 +53,14 @@ std::pair<int64_t, int64_t> kind_of_atom(const float* atom) {
   return {std::llround(atom[0] / kChargeUnit), std::llround(atom[1])};
 }
 
-AtomStatistics atom_statistics(const graph::MoleculeStore& store, std::span<const int64_t> ids) {
+AtomStatistics atom_statistics(const MoleculeStore& store, std::span<const int64_t> ids) {
   AtomStatistics out;
-  std::array<double, graph::kAtomFeatures> sum{}, square{};
+  std::array<double, kAtomFeatures> sum{}, square{};
   std::set<std::pair<int64_t, int64_t>> kinds;
   double atoms = 0;
   for (const int64_t id : ids) {
     const MoleculeView molecule = view_of(store, id);
-    for (std::size_t i = 0; i < molecule.x.size(); i += graph::kAtomFeatures) {
+    for (std::size_t i = 0; i < molecule.x.size(); i += kAtomFeatures) {
       for (std::size_t f = 0; f < sum.size(); ++f) {
         const double value = molecule.x[i + f];
         sum[f] += value;
@@ -80,4 +80,4 @@ AtomStatistics atom_statistics(const graph::MoleculeStore& store, std::span<cons
   return out;
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

@@ -9,7 +9,7 @@
 
 #include "fields/molecules/data/molecule_store.h"
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 
 /// A molecule's arrays, wherever they stand; numbers of atoms are its own.
 struct MoleculeView {
@@ -17,12 +17,12 @@ struct MoleculeView {
   std::span<const int32_t> bonds, pairs, angles, dihedrals;
   std::span<const float> bond_attr, pair_attr, angle_attr, dihedral_attr;
 };
-MoleculeView view_of(const graph::MoleculeStore& store, int64_t id);
-MoleculeView view_of(const graph::MoleculeGraph& molecule);
+MoleculeView view_of(const MoleculeStore& store, int64_t id);
+MoleculeView view_of(const MoleculeGraph& molecule);
 
 /// Of the atoms that a model is trained on.
 struct AtomStatistics {
-  std::array<double, graph::kAtomFeatures> mean{}, deviation{};
+  std::array<double, kAtomFeatures> mean{}, deviation{};
   /// Charge in 1e-4 e and atomic number, ascending: a template gives each atom of a residue its
   /// own.
   std::vector<std::pair<int64_t, int64_t>> kinds;
@@ -32,6 +32,6 @@ struct AtomStatistics {
 std::pair<int64_t, int64_t> kind_of_atom(const float* atom);
 
 /// Of the molecules `ids`. A deviation below 1e-8 is 1.
-AtomStatistics atom_statistics(const graph::MoleculeStore& store, std::span<const int64_t> ids);
+AtomStatistics atom_statistics(const MoleculeStore& store, std::span<const int64_t> ids);
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

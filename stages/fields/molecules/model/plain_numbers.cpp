@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 namespace {
 
 constexpr int kCarbon = 6, kNitrogen = 7, kOxygen = 8, kPhosphorus = 15;
@@ -44,8 +44,8 @@ void count_plain_numbers(const MoleculeView& molecule, const KindPlaces& kinds,
   const std::span<float> steps = out.last(static_cast<std::size_t>(kDistanceColumns));
   std::vector<int> element;
   std::vector<std::array<float, 3>> at;
-  for (std::size_t a = 0; a * graph::kAtomFeatures < molecule.x.size(); ++a) {
-    const float* atom = &molecule.x[a * graph::kAtomFeatures];
+  for (std::size_t a = 0; a * kAtomFeatures < molecule.x.size(); ++a) {
+    const float* atom = &molecule.x[a * kAtomFeatures];
     if (const auto found = kinds.find(kind_of_atom(atom)); found != kinds.end()) {
       out[static_cast<std::size_t>(found->second)] += 1;
     }
@@ -74,7 +74,7 @@ void count_plain_numbers(const MoleculeView& molecule, const KindPlaces& kinds,
   }
 }
 
-PlainNumbers plain_numbers(const graph::MoleculeStore& store, std::span<const int64_t> ids,
+PlainNumbers plain_numbers(const MoleculeStore& store, std::span<const int64_t> ids,
                            std::span<const int64_t> known) {
   const KindPlaces kinds = places_of(atom_statistics(store, known).kinds);
   const std::size_t width = kinds.size() + static_cast<std::size_t>(kDistanceColumns);
@@ -86,4 +86,4 @@ PlainNumbers plain_numbers(const graph::MoleculeStore& store, std::span<const in
   return out;
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

@@ -10,7 +10,7 @@
 
 #include "fields/molecules/model/molecule_view.h"
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 
 /// Place of each kind of atom (AtomStatistics::kinds) among them.
 using KindPlaces = std::map<std::pair<int64_t, int64_t>, int64_t>;
@@ -36,7 +36,7 @@ struct PlainNumbers {
   }
 };
 /// Of the molecules `ids`; kinds are those of the molecules `known`.
-PlainNumbers plain_numbers(const graph::MoleculeStore& store, std::span<const int64_t> ids,
+PlainNumbers plain_numbers(const MoleculeStore& store, std::span<const int64_t> ids,
                            std::span<const int64_t> known);
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

@@ -6,7 +6,7 @@
 #include "fields/molecules/model/couplings.h"
 #include "fields/molecules/model/tensor_product.h"
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 
 at::Tensor radial_hidden(const at::Tensor& radial, const RadialWeights& weights) {
   const at::Tensor first = at::silu(at::linear(radial, weights.w1, weights.b1));
@@ -47,4 +47,4 @@ at::Tensor plain_tensor_product(const at::Tensor& x, const RadialWeights& weight
   return at::zeros({x.size(0), gated.dim()}, x.options()).index_add(0, target, joined);
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

@@ -3,7 +3,7 @@
 #include "fields/molecules/model/couplings.h"
 #include "fields/molecules/model/pocket_encoder.h"
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 namespace {
 
 constexpr const char *kEquivariant = "equivariant", *kPublished = "published", *kNone = "none";
@@ -79,12 +79,12 @@ void to_json(nlohmann::json& out, const PocketConfig& config) {
   saved.angle_weight = config.angle_weight;
   saved.dihedral_weight = config.dihedral_weight;
   saved.nonbonded_weight = config.nonbonded_weight;
-  out = dump_config(saved);
+  out = model::dump_config(saved);
 }
 
 void from_json(const nlohmann::json& in, PocketConfig& config) {
   SavedConfig saved;
-  load_config(in, saved);
+  model::load_config(in, saved);
   const auto refuse = [](const std::string& what) {
     throw Error(ExitCode::kData, "model configuration: " + what);
   };
@@ -129,8 +129,8 @@ void from_json(const nlohmann::json& in, PocketConfig& config) {
   }
 }
 
-LeastSize PocketConfig::least_size() const {
-  LeastSize out;
+model::LeastSize PocketConfig::least_size() const {
+  model::LeastSize out;
   const auto weights = static_cast<double>(edge_weights(hidden));
   const auto width = static_cast<double>(radial_hidden);
   const auto deep = static_cast<double>(layers);
@@ -145,4 +145,4 @@ LeastSize PocketConfig::least_size() const {
   return out;
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

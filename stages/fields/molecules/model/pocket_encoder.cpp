@@ -12,7 +12,7 @@
 #include "fields/molecules/data/molecule_graph.h"
 #include "fields/molecules/model/couplings.h"
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 namespace {
 
 constexpr double kTermWeight = 0.333;  // of angles, dihedrals and pairs at the start
@@ -27,9 +27,10 @@ at::Tensor mean_at(const at::Tensor& rows, const at::Tensor& index, int64_t node
 
 /// Rows with each element kept with probability 1 - p, and scaled; by counters, so that a step in
 /// parts is the same step.
-at::Tensor drop(const at::Tensor& rows, double p, uint32_t layer, const BatchTensors& keys) {
+at::Tensor drop(const at::Tensor& rows, double p, uint32_t layer,
+                const kernels::BatchTensors& keys) {
   const at::Tensor uniform =
-      kernels_for<NormKernels>(rows.device()).uniform(keys, rows.size(1), layer);
+      kernels::kernels_for<kernels::NormKernels>(rows.device()).uniform(keys, rows.size(1), layer);
   return rows * uniform.ge(p).to(rows.scalar_type()).div_(1 - p);
 }
 
@@ -152,7 +153,7 @@ FeatureEmbeddingImpl::FeatureEmbeddingImpl(const PocketConfig& config) {
   using torch::nn::SiLU;
   feature_mlp = register_module(
       "feature_mlp",
-      torch::nn::Sequential(Linear(graph::kAtomFeatures, width), SiLU(),
+      torch::nn::Sequential(Linear(kAtomFeatures, width), SiLU(),
                             LayerNorm(torch::nn::LayerNormOptions({width})), Linear(width, width),
                             SiLU(), LayerNorm(torch::nn::LayerNormOptions({width})),
                             Linear(width, config.hidden.mul[0])));
@@ -174,17 +175,17 @@ at::Tensor FeatureEmbeddingImpl::forward(const at::Tensor& x, const at::Tensor& 
 PocketEncoderImpl::PocketEncoderImpl(const PocketConfig& config) : config_(config) {
   input_embedding = register_module("input_embedding", FeatureEmbedding(config));
   for (int64_t layer = 0; layer < config.layers; ++layer) {
-    bonded_mp_layers->push_back(MessagePassing(config, graph::kBondFeatures, true));
+    bonded_mp_layers->push_back(MessagePassing(config, kBondFeatures, true));
     if (config.nonbonded) {
-      nonbonded_mp_layers->push_back(MessagePassing(config, graph::kPairFeatures, false));
+      nonbonded_mp_layers->push_back(MessagePassing(config, kPairFeatures, false));
     }
     if (!config.multi_hop) continue;
     const auto terms = [&](int64_t atoms, int64_t features, const char* name) {
       return TermMessages(config.hidden, config.term_features(atoms, features), name,
                           config.improved_layers);
     };
-    angle_mp_layers->push_back(terms(3, graph::kAngleFeatures, "angle_mlp"));
-    dihedral_mp_layers->push_back(terms(4, graph::kDihedralFeatures, "dihedral_mlp"));
+    angle_mp_layers->push_back(terms(3, kAngleFeatures, "angle_mlp"));
+    dihedral_mp_layers->push_back(terms(4, kDihedralFeatures, "dihedral_mlp"));
   }
   register_module("bonded_mp_layers", bonded_mp_layers);
   if (config.nonbonded) register_module("nonbonded_mp_layers", nonbonded_mp_layers);
@@ -296,10 +297,10 @@ std::vector<at::Tensor> PocketEncoderImpl::block_parameters(std::size_t layer) c
 at::Tensor PocketEncoderImpl::states(const MoleculeBatch& batch) {
   at::Tensor h = input_embedding->forward(batch.x, batch.kind);
   for (std::size_t layer = 0; layer < bonded_mp_layers->size(); ++layer) {
-    h = config_.checkpoints ? checkpoint(h, block_parameters(layer),
-                                         [this, layer, batch](const at::Tensor& x, bool) {
-                                           return block(x, layer, batch);
-                                         })
+    h = config_.checkpoints ? model::checkpoint(h, block_parameters(layer),
+                                                [this, layer, batch](const at::Tensor& x, bool) {
+                                                  return block(x, layer, batch);
+                                                })
                             : block(h, layer, batch);
   }
   return h;
@@ -352,7 +353,7 @@ at::Tensor PocketEncoderImpl::of_plain(const MoleculeBatch& batch) {
   at::Tensor hidden = plain_mlp->ptr<torch::nn::LinearImpl>(0)->forward(batch.plain);
   hidden = at::silu(hidden);
   if (config_.dropout > 0 && is_training()) {
-    BatchTensors molecules = batch.keys;  // one row each instead of one an atom
+    kernels::BatchTensors molecules = batch.keys;  // one row each instead of one an atom
     molecules.nodes = batch.molecules;
     molecules.x_NF = batch.plain;
     molecules.node_ptr_G1 = at::arange(batch.molecules + 1, batch.keys.node_ptr_G1.options());
@@ -375,4 +376,4 @@ at::Tensor PocketEncoderImpl::forward(const MoleculeBatch& batch) {
   return output_projection->ptr<torch::nn::LayerNormImpl>(1)->forward(rows + of_plain(batch));
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

@@ -23,7 +23,7 @@
 #include "fields/molecules/model/pocket_v3.h"
 #include "fields/molecules/model/tensor_product.h"
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 
 inline constexpr int64_t kTermHidden =
     64;  ///< hidden width of the networks of angles and dihedrals
@@ -73,7 +73,7 @@ struct PocketConfig {
            : rms_norm     ? NormForm::kRms
                           : NormForm::kEquivariant;
   }
-  LeastSize least_size() const;
+  model::LeastSize least_size() const;
 };
 
 /// Of model files; checkpoints are no part of one. from_json throws Error(kData) naming each
@@ -98,9 +98,10 @@ struct MoleculeBatch {
   int64_t molecules = 0;  ///< G
   std::shared_ptr<const ProductEdges> bonds, pairs;
   MoleculeTerms angles, dihedrals;
-  at::Tensor plain;   ///< [G,config.plain] z-scored plain numbers (plain_numbers.h), if any
-  at::Tensor kind;    ///< [N] int64, 0 = unknown; where the encoder has kinds of atoms
-  BatchTensors keys;  ///< of molecules as graphs, for noise: read with dropout in training alone
+  at::Tensor plain;  ///< [G,config.plain] z-scored plain numbers (plain_numbers.h), if any
+  at::Tensor kind;   ///< [N] int64, 0 = unknown; where the encoder has kinds of atoms
+  kernels::BatchTensors
+      keys;  ///< of molecules as graphs, for noise: read with dropout in training alone
 };
 
 /// Edges of a batch with their harmonics and radial inputs. `index` [2,E] int32: from, to; `attr`
@@ -182,4 +183,4 @@ class PocketEncoderImpl : public torch::nn::Module {
 };
 TORCH_MODULE(PocketEncoder);
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

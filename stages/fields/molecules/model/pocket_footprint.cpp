@@ -3,7 +3,7 @@
 #include "fields/molecules/data/molecule_graph.h"
 #include "fields/molecules/model/pocket_step.h"
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 namespace {
 
 int64_t elements(const std::vector<at::Tensor>& tensors) {
@@ -14,7 +14,7 @@ int64_t elements(const std::vector<at::Tensor>& tensors) {
 
 double term_features(const PocketConfig& config, int64_t atoms) {
   return static_cast<double>(
-      config.term_features(atoms, atoms == 3 ? graph::kAngleFeatures : graph::kDihedralFeatures));
+      config.term_features(atoms, atoms == 3 ? kAngleFeatures : kDihedralFeatures));
 }
 
 /// Harmonics and radial inputs of edges stay; what they are made of goes before the step begins.
@@ -36,10 +36,10 @@ std::vector<Held> input(PocketStep& step, const PocketConfig& config) {
   Tape& tape = step.tape;
   tape.enter("the input");
   constexpr double kFloat = PocketStep::kFloat, kLong = PocketStep::kLong;
-  std::vector<Held> out = {
-      tape.hold(PocketStep::kAtoms * (kFloat * (graph::kAtomFeatures + 3) + kLong) +
-                PocketStep::kMolecules * (3 * kLong)),
-      edges_of(step, step.bonded, config), edges_of(step, step.nonbonded, config)};
+  std::vector<Held> out = {tape.hold(PocketStep::kAtoms * (kFloat * (kAtomFeatures + 3) + kLong) +
+                                     PocketStep::kMolecules * (3 * kLong)),
+                           edges_of(step, step.bonded, config),
+                           edges_of(step, step.nonbonded, config)};
   out.push_back(tape.hold(step.angles * (3 * kLong + kFloat * term_features(config, 3)) +
                           step.dihedrals * (4 * kLong + kFloat * term_features(config, 4))));
   if (config.atom_kinds > 0) out.push_back(tape.hold(PocketStep::kAtoms * kLong));
@@ -51,7 +51,7 @@ Value embedding(PocketStep& step, const PocketConfig& config) {
   tape.enter("the embedding");
   const auto width = static_cast<double>(config.feature_hidden),
              scalars = static_cast<double>(config.hidden.mul[0]);
-  Value features{PocketStep::kAtoms, graph::kAtomFeatures, PocketStep::kFloat, nullptr, nullptr};
+  Value features{PocketStep::kAtoms, kAtomFeatures, PocketStep::kFloat, nullptr, nullptr};
   Value x = step.layer_norm(step.silu(step.linear(features, width)));
   x = step.linear(step.layer_norm(step.silu(step.linear(x, width))), scalars);
   if (config.atom_kinds > 0) {
@@ -264,7 +264,7 @@ memory::Footprint footprint(const PocketConfig& config, const memory::StepForm& 
   out.recount = [=](const memory::Size& size) {
     return phases_of(config, form, sizes, size, gradients);
   };
-  if (sizes.kernels != KernelSet::kCpu) {
+  if (sizes.kernels != kernels::KernelSet::kCpu) {
     out.rounding = [=](const memory::Size& size, const memory::OtherBlocks& others) {
       memory::Rounding of_size;
       phases_of(config, form, sizes, size, gradients, nullptr, &of_size);
@@ -274,4 +274,4 @@ memory::Footprint footprint(const PocketConfig& config, const memory::StepForm& 
   return out;
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

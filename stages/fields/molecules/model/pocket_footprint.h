@@ -6,7 +6,7 @@
 #include "engine/memory/step_form.h"
 #include "fields/molecules/model/pocket_encoder.h"
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 
 /// Of all molecules of a data set, and how many of them a batch has at most.
 struct PocketSizes {
@@ -16,10 +16,10 @@ struct PocketSizes {
   int64_t threads = 1;
   /// Of the device. Beyond the CPU also what its allocator rounds is counted (Footprint::rounding);
   /// the tensor product in plain operations holds the weights of each edge (tensor_product.h).
-  KernelSet kernels = KernelSet::kCpu;
+  kernels::KernelSet kernels = kernels::KernelSet::kCpu;
 };
 
 memory::Footprint footprint(const PocketConfig& config, const memory::StepForm& form,
                             const PocketSizes& sizes, const torch::nn::Module& model);
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 namespace {
 
 constexpr double kLeastDeviation = 1e-8;
@@ -82,8 +82,8 @@ at::Tensor scaled_embeddings(std::span<const float> embeddings, int64_t width) {
 
 PocketModelImpl::PocketModelImpl(const PocketConfig& config, int64_t ligands) {
   encoder = register_module("encoder", PocketEncoder(config));
-  atom_mean = register_buffer("atom_mean", torch::zeros({graph::kAtomFeatures}));
-  atom_deviation = register_buffer("atom_deviation", torch::ones({graph::kAtomFeatures}));
+  atom_mean = register_buffer("atom_mean", torch::zeros({kAtomFeatures}));
+  atom_deviation = register_buffer("atom_deviation", torch::ones({kAtomFeatures}));
   if (config.plain > 0) {
     plain_mean = register_buffer("plain_mean", torch::zeros({config.plain}));
     plain_deviation = register_buffer("plain_deviation", torch::ones({config.plain}));
@@ -95,7 +95,7 @@ PocketModelImpl::PocketModelImpl(const PocketConfig& config, int64_t ligands) {
 
 void PocketModelImpl::set_statistics(const AtomStatistics& atoms) {
   const at::NoGradGuard no_grad;
-  for (int64_t f = 0; f < graph::kAtomFeatures; ++f) {
+  for (int64_t f = 0; f < kAtomFeatures; ++f) {
     atom_mean[f] = atoms.mean[static_cast<std::size_t>(f)];
     atom_deviation[f] = atoms.deviation[static_cast<std::size_t>(f)];
   }
@@ -106,7 +106,7 @@ void PocketModelImpl::set_statistics(const AtomStatistics& atoms) {
   places_.clear();
 }
 
-void PocketModelImpl::set_plain_statistics(const graph::MoleculeStore& store,
+void PocketModelImpl::set_plain_statistics(const MoleculeStore& store,
                                            std::span<const int64_t> ids) {
   const at::NoGradGuard no_grad;
   const PlainNumbers numbers = plain_numbers(store, ids, ids);
@@ -157,15 +157,15 @@ MoleculeBatch PocketModelImpl::batch(std::span<const MoleculeView> molecules,
     x.insert(x.end(), m.x.begin(), m.x.end());
     pos.insert(pos.end(), m.pos.begin(), m.pos.end());
     molecule.insert(molecule.end(), static_cast<std::size_t>(atoms), static_cast<int64_t>(g));
-    for (std::size_t i = 0; config.atom_kinds > 0 && i < m.x.size(); i += graph::kAtomFeatures) {
+    for (std::size_t i = 0; config.atom_kinds > 0 && i < m.x.size(); i += kAtomFeatures) {
       const auto found = known_kinds().find(kind_of_atom(&m.x[i]));
       kind.push_back(found == known_kinds().end() ? 0 : found->second + 1);  // 0 = never seen
     }
-    bonds.add_both(m.bonds, m.bond_attr, graph::kBondFeatures, offset);
+    bonds.add_both(m.bonds, m.bond_attr, kBondFeatures, offset);
     for (int32_t i = 0; m.bonds.empty() && i < atoms; ++i) {
       bonds.add(offset + i, offset + i, kSelfBond);
     }
-    pairs.add_both(m.pairs, m.pair_attr, graph::kPairFeatures, offset);
+    pairs.add_both(m.pairs, m.pair_attr, kPairFeatures, offset);
     angles.add(m.angles, m.angle_attr, offset);
     dihedrals.add(m.dihedrals, m.dihedral_attr, offset);
     first.push_back(offset + atoms);
@@ -173,15 +173,14 @@ MoleculeBatch PocketModelImpl::batch(std::span<const MoleculeView> molecules,
   const at::Device device = atom_mean.device();
   const auto atoms = static_cast<int64_t>(molecule.size());
   MoleculeBatch out;
-  out.x = (copy_of(x, {atoms, graph::kAtomFeatures}, at::kFloat).to(device) - atom_mean) /
-          atom_deviation;
+  out.x = (copy_of(x, {atoms, kAtomFeatures}, at::kFloat).to(device) - atom_mean) / atom_deviation;
   out.molecule = copy_of(molecule, {atoms}, at::kLong).to(device);
   out.molecules = static_cast<int64_t>(molecules.size());
   const at::Tensor places = copy_of(pos, {atoms, 3}, at::kFloat);
-  out.bonds = bonds.over(places, graph::kBondFeatures, config);
-  out.pairs = pairs.over(places, graph::kPairFeatures, config);
-  out.angles = angles.terms(graph::kAngleFeatures, device);
-  out.dihedrals = dihedrals.terms(graph::kDihedralFeatures, device);
+  out.bonds = bonds.over(places, kBondFeatures, config);
+  out.pairs = pairs.over(places, kPairFeatures, config);
+  out.angles = angles.terms(kAngleFeatures, device);
+  out.dihedrals = dihedrals.terms(kDihedralFeatures, device);
   if (config.plain > 0) out.plain = plain_rows(molecules);
   if (config.improved_layers) {
     for (MoleculeTerms* terms : {&out.angles, &out.dihedrals}) terms->add_shapes(places);
@@ -199,4 +198,4 @@ MoleculeBatch PocketModelImpl::batch(std::span<const MoleculeView> molecules,
   return out;
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

@@ -17,7 +17,7 @@
 #include "fields/molecules/model/plain_numbers.h"
 #include "fields/molecules/model/pocket_encoder.h"
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 
 /// Embeddings [L,W] z-scored by column; a deviation below 1e-8 is 1.
 at::Tensor scaled_embeddings(std::span<const float> embeddings, int64_t width);
@@ -29,7 +29,7 @@ class PocketModelImpl : public torch::nn::Module {
 
   void set_statistics(const AtomStatistics& atoms);
   /// Of an encoder with plain numbers, behind set_statistics: those of the molecules `ids`.
-  void set_plain_statistics(const graph::MoleculeStore& store, std::span<const int64_t> ids);
+  void set_plain_statistics(const MoleculeStore& store, std::span<const int64_t> ids);
 
   /// `ids` name the molecules for noise.
   MoleculeBatch batch(std::span<const MoleculeView> molecules, std::span<const int64_t> ids,
@@ -49,4 +49,4 @@ class PocketModelImpl : public torch::nn::Module {
 };
 TORCH_MODULE(PocketModel);
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

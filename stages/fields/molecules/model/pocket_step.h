@@ -14,7 +14,7 @@
 #include "fields/molecules/model/pocket_footprint.h"
 #include "fields/molecules/model/product_parts.h"
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 
 using memory::Cost;
 using memory::Held;
@@ -49,8 +49,8 @@ class PocketStep {
       return Edges{rows, features, product_parts_of(size.nodes, count), radial_parts_of(count)};
     };
     const Cost bonds = of_atoms(2 * sizes.bonds);
-    bonded = edges_over(bonds, graph::kBondFeatures);
-    nonbonded = edges_over(Cost{.edge = 1} + bonds * -1, graph::kPairFeatures);
+    bonded = edges_over(bonds, kBondFeatures);
+    nonbonded = edges_over(Cost{.edge = 1} + bonds * -1, kPairFeatures);
     threads_ = static_cast<double>(std::max<int64_t>(1, sizes.threads));
   }
 
@@ -137,8 +137,8 @@ class PocketStep {
 
   /// Messages over the edges, [atoms, gated].
   Value tensor_product(const Value& state, Edges& edges, bool only_scalars) {
-    if (kernels_ == KernelSet::kCuda) return card_product(state, edges, only_scalars);
-    if (kernels_ == KernelSet::kPlain) return plain_product(state, edges);
+    if (kernels_ == kernels::KernelSet::kCuda) return card_product(state, edges, only_scalars);
+    if (kernels_ == kernels::KernelSet::kPlain) return plain_product(state, edges);
     const ProductPlan plan(config_.hidden, only_scalars);
     const auto dim = static_cast<double>(config_.hidden.dim());
     const auto gated = static_cast<double>(plan.gated.dim());
@@ -458,9 +458,9 @@ class PocketStep {
   const PocketConfig& config_;
   double product_;  // bytes of an element in products
   double threads_ = 1;
-  KernelSet kernels_;
+  kernels::KernelSet kernels_;
   double nodes_;
   std::vector<Held> lists_;  // until the step ends
 };
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

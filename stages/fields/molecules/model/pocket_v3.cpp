@@ -7,7 +7,7 @@
 
 #include "fields/molecules/model/equivariant_layers.h"
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 namespace {
 
 constexpr double kLeastSquare = 1e-8;  // added to that of a length
@@ -91,4 +91,4 @@ at::Tensor QueryPoolingImpl::forward(const at::Tensor& rows, const at::Tensor& m
   return output->forward(sums((by_head(value->forward(rows)) * weight.unsqueeze(2)).flatten(1)));
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

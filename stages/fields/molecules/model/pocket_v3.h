@@ -13,7 +13,7 @@
 
 #include "fields/molecules/model/irreps.h"
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 
 /// Pairs of vectors and of tensors, each once.
 int64_t channel_pairs(const Irreps& irreps);
@@ -49,4 +49,4 @@ class QueryPoolingImpl : public torch::nn::Module {
 };
 TORCH_MODULE(QueryPooling);
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

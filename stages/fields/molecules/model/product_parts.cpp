@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 
 template <class T>
 RowList<T>::RowList(std::vector<Entry> entries, bool adds) : adds_(adds) {
@@ -23,7 +23,7 @@ template <class T>
 TurnedWeights<T>::TurnedWeights(const ProductPlan& plan, const RadialWeights& weights,
                                 bool backward) {
   const int64_t width = weights.w3.size(1);
-  const auto& transpose = loops<T>().product.transpose;
+  const auto& transpose = kernels::loops<T>().product.transpose;
   w3 = at::empty_like(weights.w3);
   b3 = at::empty_like(weights.b3);
   const T* from = weights.w3.const_data_ptr<T>();
@@ -98,4 +98,4 @@ template struct TurnedWeights<double>;
 template struct ProductArrays<float>;
 template struct ProductArrays<double>;
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

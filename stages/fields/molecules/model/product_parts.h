@@ -13,12 +13,12 @@
 #include "fields/molecules/model/product_plan.h"
 #include "fields/molecules/model/tensor_product.h"
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 
 /// C = A B, or A^T B, of small row-major matrices.
 template <class T>
-void multiply(const kernels::ProductArgs<T>& args) {
-  loops<T>().product.product(args);
+void multiply(const kernels::isa::ProductArgs<T>& args) {
+  kernels::loops<T>().product.product(args);
 }
 
 /// out[n], or added to it: the sum of `count` rows.
@@ -53,15 +53,15 @@ class RowList {
   };
   RowList() = default;
   RowList(std::vector<Entry> entries, bool adds);
-  void operator()(const kernels::Rows<const T>& y, const kernels::Rows<const T>& x,
-                  const kernels::Rows<T>& out, int64_t count) const {
-    loops<T>().product.row_sums(
+  void operator()(const kernels::isa::Rows<const T>& y, const kernels::isa::Rows<const T>& x,
+                  const kernels::isa::Rows<T>& out, int64_t count) const {
+    kernels::loops<T>().product.row_sums(
         {sums_.data(), static_cast<int64_t>(sums_.size()), terms_.data(), adds_}, y, x, out, count);
   }
 
  private:
-  std::vector<kernels::RowSum> sums_;
-  std::vector<kernels::RowTerm<T>> terms_;
+  std::vector<kernels::isa::RowSum> sums_;
+  std::vector<kernels::isa::RowTerm<T>> terms_;
   bool adds_ = false;
 };
 
@@ -151,4 +151,4 @@ inline int64_t most_edges(const std::vector<int64_t>& ptr, int64_t begin, int64_
   return out;
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

@@ -11,7 +11,7 @@
 
 #include "fields/molecules/model/couplings.h"
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 
 /// A path that is mixed at its target: z[c][u] = sum of terms value Y[b] x[a][u] of an edge.
 struct TargetPath {
@@ -52,4 +52,4 @@ struct ProductPlan {
   }
 };
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

@@ -7,7 +7,7 @@
 #include "engine/kernels/cpu/parallel.h"
 #include "fields/molecules/model/product_parts.h"
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 namespace {
 
 constexpr int64_t kRadialRows = 128;  // edges at once
@@ -25,8 +25,9 @@ namespace {
 template <class T>
 at::Tensor turned(const at::Tensor& matrix) {
   at::Tensor out = at::empty({matrix.size(1), matrix.size(0)}, matrix.options());
-  loops<T>().product.transpose(matrix.const_data_ptr<T>(), matrix.size(1), out.data_ptr<T>(),
-                               matrix.size(0), matrix.size(0), matrix.size(1));
+  kernels::loops<T>().product.transpose(matrix.const_data_ptr<T>(), matrix.size(1),
+                                        out.data_ptr<T>(), matrix.size(0), matrix.size(0),
+                                        matrix.size(1));
   return out;
 }
 
@@ -72,7 +73,7 @@ class RadialBlock {
 template <class T, class Body>
 void each_radial_block(int64_t edges, int64_t width, int64_t buffers, const Body& body) {
   const int64_t tasks = radial_parts_of(edges);
-  share_blocks(tasks, tasks, [&](int64_t task) {
+  kernels::share_blocks(tasks, tasks, [&](int64_t task) {
     const Scratch<T> scratch(buffers * kRadialRows * width);
     const int64_t end = edges * (task + 1) / tasks;
     for (int64_t at = edges * task / tasks; at < end; at += kRadialRows) {
@@ -85,7 +86,7 @@ template <class T>
 at::Tensor make_hidden(const at::Tensor& radial, const RadialWeights& weights) {
   const RadialBlock<T> block(radial, weights);
   const int64_t edges = radial.size(0), width = block.width;
-  const auto& silu = loops<T>().product.silu;
+  const auto& silu = kernels::loops<T>().product.silu;
   at::Tensor out = at::empty({edges, width}, radial.options());
   each_radial_block<T>(edges, width, 1, [&](int64_t, T* first, int64_t edge, int64_t count) {
     T* to = out.data_ptr<T>() + edge * width;
@@ -103,7 +104,7 @@ std::vector<at::Tensor> gradients_of(const at::Tensor& radial, const RadialWeigh
   const RadialBlock<T> block(radial, weights);
   const int64_t edges = radial.size(0), width = block.width, inputs = block.inputs;
   const int64_t tasks = radial_parts_of(edges);
-  const auto& table = loops<T>().product;
+  const auto& table = kernels::loops<T>().product;
   // Of each task: w1 turned, b1, w2, b2.
   const int64_t at_b1 = inputs * width, at_w2 = at_b1 + width, at_b2 = at_w2 + width * width;
   const at::Tensor parts = at::zeros({tasks, at_b2 + width}, radial.options());
@@ -149,4 +150,4 @@ std::vector<at::Tensor> radial_gradients(const at::Tensor& radial, const RadialW
                                              : gradients_of<float>(radial, weights, grad_hidden);
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

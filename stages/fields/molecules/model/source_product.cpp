@@ -3,7 +3,7 @@
 
 #include "fields/molecules/model/product_parts.h"
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 namespace {
 
 /// The mixed states of a block of sources, [q][h] of each, and what belongs to the bias, [q].
@@ -105,8 +105,8 @@ void source_messages(const ProductArrays<T>& in, int64_t begin, int64_t end, T* 
     for (int64_t node = first; node < last; ++node) {
       const OutEdges out(in.edges, node);
       if (out.count == 0) continue;
-      loops<T>().product.transpose(block.of_node(node), width, turned.data(), columns, columns,
-                                   width);
+      kernels::loops<T>().product.transpose(block.of_node(node), width, turned.data(), columns,
+                                            columns, width);
       take_hidden(in, out, hidden.data());
       for (int64_t i = 0; i < out.count; ++i) {
         std::copy_n(block.bias(node), columns, own.data() + i * columns);
@@ -162,4 +162,4 @@ template void source_gradients<double>(const ProductArrays<double>&, int64_t, in
                                        const double*, double*, double*,
                                        const WeightGradients<double>&);
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

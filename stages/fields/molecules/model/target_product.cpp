@@ -4,7 +4,7 @@
 
 #include "fields/molecules/model/product_parts.h"
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 namespace {
 
 template <class T>
@@ -95,7 +95,7 @@ class TargetBlock {
       const T* own = of_sums_.data() + (node - begin_) * stride();
       multiply<T>({z(from), columns, 1, own, width, grad_hidden + from * width, width, count, width,
                    columns, true});
-      loops<T>().product.transpose(own, width, turned_.data(), columns, columns, width);
+      kernels::loops<T>().product.transpose(own, width, turned_.data(), columns, columns, width);
       T* of_z = of_z_.data() + (from - first_) * columns;
       for (int64_t i = 0; i < count; ++i) {
         std::copy_n(of_bias_.data() + (node - begin_) * columns, columns, of_z + i * columns);
@@ -125,7 +125,7 @@ class TargetBlock {
   /// Of the edges of the block.
   int64_t block_edges() const { return edge_begin(end_) - first_; }
   const int32_t* sources() const { return in_.edges.source.data() + first_; }
-  kernels::Rows<const T> harmonics() const {
+  kernels::isa::Rows<const T> harmonics() const {
     return {in_.harmonics + first_ * kHarmonics, kHarmonics, nullptr};
   }
   T* z(int64_t edge) { return z_.data() + (edge - first_) * path_->columns(); }
@@ -182,4 +182,4 @@ template void target_gradients<double>(const ProductArrays<double>&, int64_t, in
                                        const double*, double*, double*,
                                        const WeightGradients<double>&);
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

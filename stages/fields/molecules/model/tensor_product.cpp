@@ -12,7 +12,7 @@
 #include "fields/molecules/model/card_product.h"
 #include "fields/molecules/model/product_parts.h"
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 namespace {
 
 using torch::autograd::AutogradContext;
@@ -63,7 +63,7 @@ std::vector<std::pair<int64_t, int64_t>> tasks_of(const std::vector<int64_t>& pt
 /// body(task, begin, end) of each.
 template <class Body>
 void share_tasks(const std::vector<std::pair<int64_t, int64_t>>& tasks, const Body& body) {
-  share_blocks(static_cast<int64_t>(tasks.size()), kMostTasks, [&](int64_t task) {
+  kernels::share_blocks(static_cast<int64_t>(tasks.size()), kMostTasks, [&](int64_t task) {
     const auto [begin, end] = tasks[static_cast<std::size_t>(task)];
     body(task, begin, end);
   });
@@ -103,7 +103,7 @@ at::Tensor forward_of(const Product& product, const at::Tensor& x, const RadialW
 template <class T>
 void sum_parts(const T* parts, int64_t tasks, int64_t stride, T* out, int64_t size) {
   constexpr int64_t kPart = 1 << 14;
-  share_blocks((size + kPart - 1) / kPart, kMostTasks, [&](int64_t block) {
+  kernels::share_blocks((size + kPart - 1) / kPart, kMostTasks, [&](int64_t block) {
     const int64_t first = block * kPart;
     sum_rows(parts + first, stride, tasks, out + first, std::min(kPart, size - first), false);
   });
@@ -231,11 +231,11 @@ class TensorProductFunction : public torch::autograd::Function<TensorProductFunc
 at::Tensor tensor_product(const at::Tensor& x, const RadialWeights& weights,
                           const std::shared_ptr<const ProductEdges>& over, const Irreps& irreps,
                           bool only_scalars) {
-  const KernelSet kernels = kernel_set(x.device());
-  if (kernels == KernelSet::kCuda) {
+  const kernels::KernelSet kernels = kernels::kernel_set(x.device());
+  if (kernels == kernels::KernelSet::kCuda) {
     return card_tensor_product(x, weights, over, irreps, only_scalars);
   }
-  if (kernels == KernelSet::kPlain) {
+  if (kernels == kernels::KernelSet::kPlain) {
     const auto on_device = [&](const std::vector<int32_t>& list) {
       return at::tensor(at::ArrayRef<int32_t>(list), at::kLong).to(x.device());
     };
@@ -248,4 +248,4 @@ at::Tensor tensor_product(const at::Tensor& x, const RadialWeights& weights,
                                       c10::make_intrusive<Product>(over, irreps, only_scalars));
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

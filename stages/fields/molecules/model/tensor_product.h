@@ -18,7 +18,7 @@
 #include "fields/molecules/model/irreps.h"
 #include "fields/molecules/model/molecule_edges.h"
 
-namespace kdgat::model {
+namespace kdgat::molecules {
 
 /// The network that makes the weights of edges.
 struct RadialWeights {
@@ -65,4 +65,4 @@ int64_t product_parts_of(int64_t nodes, int64_t edges);
 /// h of each edge, [E,H].
 at::Tensor radial_hidden(const at::Tensor& radial, const RadialWeights& weights);
 
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace kdgat::objective {
+namespace kdgat::molecules {
 namespace {
 
 at::Tensor one_minus_cosine(const at::Tensor& predicted, const at::Tensor& wanted) {
@@ -64,4 +64,4 @@ at::Tensor pocket_loss(const at::Tensor& predicted, const PocketTargets& targets
   return among_catalogue(predicted, targets, options.temperature);
 }
 
-}  // namespace kdgat::objective
+}  // namespace kdgat::molecules

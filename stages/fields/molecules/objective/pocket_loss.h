@@ -8,7 +8,7 @@
 
 #include <string>
 
-namespace kdgat::objective {
+namespace kdgat::molecules {
 
 /// mse: mean of squares. cosine: mean of 1 - cos. cosine_mse: both, weighted. infonce: symmetric
 /// cross entropy of cos / temperature among the molecules of a batch, where another molecule of the
@@ -43,4 +43,4 @@ at::Tensor pocket_loss(const at::Tensor& predicted, const PocketTargets& targets
 /// Rows divided by their length; 1e-8 at least.
 at::Tensor unit_rows(const at::Tensor& rows);
 
-}  // namespace kdgat::objective
+}  // namespace kdgat::molecules

@@ -4,9 +4,9 @@
 
 #include "engine/objective/eval_guard.h"
 
-namespace kdgat::objective {
+namespace kdgat::molecules {
 
-PocketObjective::PocketObjective(model::PocketModel model, const graph::MoleculeStore& store,
+PocketObjective::PocketObjective(PocketModel model, const MoleculeStore& store,
                                  PocketLossOptions options, const std::vector<int32_t>& ligands)
     : model_(std::move(model)),
       store_(store),
@@ -23,10 +23,10 @@ PocketObjective::PocketObjective(model::PocketModel model, const graph::Molecule
 }
 
 torch::Tensor PocketObjective::encode(const graph::GraphBatch& batch, graph::NoiseKey noise) {
-  std::vector<model::MoleculeView> views;
+  std::vector<MoleculeView> views;
   const std::span ids(batch.graph_id.data(), static_cast<std::size_t>(batch.graphs));
   views.reserve(ids.size());
-  for (const int64_t id : ids) views.push_back(model::view_of(store_, id));
+  for (const int64_t id : ids) views.push_back(view_of(store_, id));
   return model_->forward(model_->batch(views, ids, noise));
 }
 
@@ -53,7 +53,7 @@ torch::Tensor PocketObjective::loss(const graph::GraphBatch& batch, const graph:
 
 torch::Tensor PocketObjective::predict(const graph::GraphBatch& batch) {
   const torch::NoGradGuard no_grad;
-  const EvalGuard eval(*model_);
+  const objective::EvalGuard eval(*model_);
   return encode(batch, {}).to(at::kFloat).cpu().contiguous();
 }
 
@@ -66,4 +66,4 @@ torch::Tensor PocketObjective::score(const graph::GraphBatch& batch) {
   return std::get<0>(distance.min(1));
 }
 
-}  // namespace kdgat::objective
+}  // namespace kdgat::molecules

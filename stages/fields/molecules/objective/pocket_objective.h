@@ -13,14 +13,14 @@
 #include "fields/molecules/model/pocket_model.h"
 #include "fields/molecules/objective/pocket_loss.h"
 
-namespace kdgat::objective {
+namespace kdgat::molecules {
 
 class PocketObjective : public train::Objective {
  public:
   /// `store` outlives it. `ligands`: those of the training molecules, among which the loss
   /// `catalogue` looks for the right one.
-  PocketObjective(model::PocketModel model, const graph::MoleculeStore& store,
-                  PocketLossOptions options, const std::vector<int32_t>& ligands);
+  PocketObjective(PocketModel model, const MoleculeStore& store, PocketLossOptions options,
+                  const std::vector<int32_t>& ligands);
 
   /// A mean over the molecules of the step; each has a ligand. A molecule whose ligand is not one
   /// of the training molecules adds the loss among those and its own.
@@ -34,18 +34,18 @@ class PocketObjective : public train::Objective {
   /// [G,W] float on the CPU, in eval mode, without gradients.
   torch::Tensor predict(const graph::GraphBatch& batch);
 
-  model::PocketModel& model() { return model_; }
+  PocketModel& model() { return model_; }
   const PocketLossOptions& options() const { return options_; }
 
  private:
   torch::Tensor encode(const graph::GraphBatch& batch, graph::NoiseKey noise);
   PocketTargets targets_of(const graph::GraphBatch& batch) const;
 
-  model::PocketModel model_;
-  const graph::MoleculeStore& store_;
+  PocketModel model_;
+  const MoleculeStore& store_;
   PocketLossOptions options_;
   std::vector<int64_t> place_;  ///< of each ligand among those of training, -1 = none
   torch::Tensor trained_;       ///< int64: the ligands of training
 };
 
-}  // namespace kdgat::objective
+}  // namespace kdgat::molecules

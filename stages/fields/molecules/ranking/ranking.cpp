@@ -24,7 +24,7 @@ using nlohmann::json;
 
 /// A model and what its file says of ligands and molecules.
 struct Ranker {
-  model::PocketModel model{nullptr};
+  molecules::PocketModel model{nullptr};
   std::vector<std::string> ligands;
   bool is_angular = true;
   double distance_cutoff = 4;  // A, of pairs
@@ -50,7 +50,7 @@ Ranker load(const fs::path& given) {
     refuse(made.path(), "a " + made.header.name + ", and not a model of pockets");
   }
   Ranker out;
-  model::PocketConfig encoder;
+  molecules::PocketConfig encoder;
   try {
     config.at("encoder").get_to(encoder);
     config.at("ligands").get_to(out.ligands);
@@ -65,21 +65,21 @@ Ranker load(const fs::path& given) {
   least.add(static_cast<double>(out.ligands.size()), static_cast<double>(encoder.output));
   model::require_room(made.file, least.numbers, least.tensors);
   const model::GeneratorLock generator = model::hold_generator();
-  out.model = model::PocketModel(encoder, std::ssize(out.ligands));
+  out.model = molecules::PocketModel(encoder, std::ssize(out.ligands));
   model::load_weights(*out.model, made.file);
   out.model->eval();
   return out;
 }
 
-graph::MoleculeStoreData read(const RankingOptions& options, const Ranker& ranker,
-                              const Request& request, const Host& host) {
+molecules::MoleculeStoreData read(const RankingOptions& options, const Ranker& ranker,
+                                  const Request& request, const Host& host) {
   const fs::path source = request.input("molecules").path;
-  std::optional<graph::MoleculeInput> input = graph::find_molecules(source, "auto", {});
+  std::optional<molecules::MoleculeInput> input = molecules::find_molecules(source, "auto", {});
   if (!input) {
     throw Error(ExitCode::kData, "no molecule: neither PDB, mmCIF nor AMBER", "", source.string());
   }
   input->aside = {};
-  graph::MoleculeImportOptions how;
+  molecules::MoleculeImportOptions how;
   how.ligand = options.ligand;
   how.pocket_cutoff = options.pocket_cutoff;
   how.distance_cutoff = ranker.distance_cutoff;
@@ -90,8 +90,8 @@ graph::MoleculeStoreData read(const RankingOptions& options, const Ranker& ranke
       throw Error(code, "interrupted while molecules were read");
     }
   };
-  graph::ImportReport report;
-  graph::MoleculeStoreData out = graph::read_molecules({*input, how, stop, done}, report);
+  data::ImportReport report;
+  molecules::MoleculeStoreData out = molecules::read_molecules({*input, how, stop, done}, report);
   for (const Diagnostic& warning : report.warnings) host.log("warning", warning.text());
   return out;
 }
@@ -111,7 +111,7 @@ json Ranking::plan(const Options&, const Request&) { return json::object(); }
 json Ranking::run(const Options& options, const Request& request, Host& host) {
   setup::prepare_scoring(request, host);
   Ranker ranker = load(request.input("model").path);
-  const graph::MoleculeStoreData data = read(options, ranker, request, host);
+  const molecules::MoleculeStoreData data = read(options, ranker, request, host);
   const train::Catalogue catalogue = ranker.catalogue();
   host.metrics("columns", 0, {{"columns", {"molecule", "rank", "ligand", "distance"}}});
   for (std::size_t m = 0; m < data.graphs.size(); ++m) {
@@ -119,7 +119,7 @@ json Ranking::run(const Options& options, const Request& request, Host& host) {
       throw Error(code, "interrupted after " + std::to_string(m) + " molecules");
     }
     const c10::InferenceMode inference;
-    const model::MoleculeView view = model::view_of(data.graphs[m]);
+    const molecules::MoleculeView view = molecules::view_of(data.graphs[m]);
     const auto id = static_cast<int64_t>(m);
     const at::Tensor vector =
         ranker.model->forward(ranker.model->batch({&view, 1}, {&id, 1}, {})).contiguous();

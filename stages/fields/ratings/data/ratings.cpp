@@ -9,7 +9,7 @@
 #include "engine/arrays/index.h"
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::ratings {
 namespace {
 
 RatingParts cut(const std::vector<int32_t>& order, double test_fraction) {
@@ -23,7 +23,7 @@ RatingParts cut(const std::vector<int32_t>& order, double test_fraction) {
 }  // namespace
 
 std::vector<int32_t> legacy_permutation(int64_t n, uint32_t seed) {
-  std::vector<int32_t> out(at(n));
+  std::vector<int32_t> out(arrays::at(n));
   std::iota(out.begin(), out.end(), 0);
   std::mt19937 random(seed);
   for (int64_t i = n - 1; i > 0; --i) {
@@ -34,7 +34,7 @@ std::vector<int32_t> legacy_permutation(int64_t n, uint32_t seed) {
     do {
       draw = static_cast<uint32_t>(random()) & mask;
     } while (draw > most);
-    std::swap(out[at(i)], out[draw]);
+    std::swap(out[arrays::at(i)], out[draw]);
   }
   return out;
 }
@@ -47,7 +47,7 @@ RatingParts newest_parts(const std::vector<int64_t>& time, double test_fraction)
   std::vector<int32_t> order(time.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(),
-                   [&](int32_t a, int32_t b) { return time[at(a)] < time[at(b)]; });
+                   [&](int32_t a, int32_t b) { return time[arrays::at(a)] < time[arrays::at(b)]; });
   return cut(order, test_fraction);
 }
 
@@ -60,25 +60,26 @@ RatingGraph make_rating_graph(const Ratings& ratings, const std::vector<int32_t>
                     " directed edges: a graph holds at most " + std::to_string(kMost));
   }
   const auto users = static_cast<int32_t>(ratings.users.size());
-  const auto user_of = [&](int32_t r) { return ratings.user[at(r)]; };
-  const auto item_of = [&](int32_t r) { return users + ratings.item[at(r)]; };
+  const auto user_of = [&](int32_t r) { return ratings.user[arrays::at(r)]; };
+  const auto item_of = [&](int32_t r) { return users + ratings.item[arrays::at(r)]; };
   RatingGraph out;
-  out.row_ptr.assign(at(nodes + 1), 0);
+  out.row_ptr.assign(arrays::at(nodes + 1), 0);
   for (const int32_t r : train) {
-    ++out.row_ptr[at(user_of(r)) + 1];
-    ++out.row_ptr[at(item_of(r)) + 1];
+    ++out.row_ptr[arrays::at(user_of(r)) + 1];
+    ++out.row_ptr[arrays::at(item_of(r)) + 1];
   }
   std::partial_sum(out.row_ptr.begin(), out.row_ptr.end(), out.row_ptr.begin());
-  out.col.resize(at(edges));
+  out.col.resize(arrays::at(edges));
   std::vector<int32_t> next(out.row_ptr.begin(), out.row_ptr.end() - 1);
   for (const int32_t r : train) {
-    out.col[at(next[at(user_of(r))]++)] = item_of(r);
-    out.col[at(next[at(item_of(r))]++)] = user_of(r);
+    out.col[arrays::at(next[arrays::at(user_of(r))]++)] = item_of(r);
+    out.col[arrays::at(next[arrays::at(item_of(r))]++)] = user_of(r);
   }
   for (int64_t v = 0; v < nodes; ++v) {
-    std::sort(out.col.begin() + out.row_ptr[at(v)], out.col.begin() + out.row_ptr[at(v + 1)]);
+    std::sort(out.col.begin() + out.row_ptr[arrays::at(v)],
+              out.col.begin() + out.row_ptr[arrays::at(v + 1)]);
   }
   return out;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::ratings

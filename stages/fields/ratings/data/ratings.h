@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace kdgat::graph {
+namespace kdgat::ratings {
 
 /// Users and items are numbered in the order of their names as strings: "1", "10", "100", "2".
 struct Ratings {
@@ -48,4 +48,4 @@ struct RatingGraph {
 /// Throws Error(kData) for sizes that int32 does not hold, before anything is allocated.
 RatingGraph make_rating_graph(const Ratings& ratings, const std::vector<int32_t>& train);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::ratings

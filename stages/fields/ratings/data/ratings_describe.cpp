@@ -4,7 +4,7 @@
 #include "fields/ratings/data/ratings_domain.h"
 #include "kdgat/text.h"
 
-namespace kdgat::graph {
+namespace kdgat::ratings {
 
 using nlohmann::json;
 
@@ -16,8 +16,8 @@ std::string ratings_headline(const json& facts) {
          " items by " + grouped(ratings.at("users")) + " users";
 }
 
-Description describe_ratings_import(const json& result) {
-  DescribedTable table;
+data::Description describe_ratings_import(const json& result) {
+  data::DescribedTable table;
   for (const json& source : result.at("sources")) {
     std::vector<std::string> cells = {source.at("path"), grouped(source.at("rows")) + " rows",
                                       source.at("role"), source.at("format")};
@@ -28,27 +28,27 @@ Description describe_ratings_import(const json& result) {
   }
   const json& parts = result.at("parts");
   const json& ratings = result.at("ratings");
-  return Description()
+  return data::Description()
       .table(std::move(table))
       .text(ratings_headline(result) + ": train " + grouped(parts.at("train")) + ", test " +
-            grouped(parts.at("test")) + place_text(result) + grouped(ratings.at("nodes")) +
+            grouped(parts.at("test")) + data::place_text(result) + grouped(ratings.at("nodes")) +
             " nodes, " + grouped(ratings.at("edges")) + " directed edges, " +
             grouped(ratings.at("features")) + " features\n");
 }
 
-Description describe_ratings_store(const json& result) {
+data::Description describe_ratings_store(const json& result) {
   const json& facts = result.at("facts");
   const json& r = facts.at("ratings");
   const std::string range = format_number("%g", r.at("min").get<double>()) + " to " +
                             format_number("%g", r.at("max").get<double>());
-  DescribedTable table;
+  data::DescribedTable table;
   table.add({"part", "ratings", "users", "items", "cold users", "cold items", "mean"});
   for (const auto& [name, part] : result.at("parts").items()) {
     table.add({name, grouped(part.at("ratings")), grouped(part.at("users")),
                grouped(part.at("items")), grouped(part.at("cold_users")),
                grouped(part.at("cold_items")), format_number("%.4f", part.at("mean"))});
   }
-  Description out;
+  data::Description out;
   out.text(
          result.at("path").get<std::string>() + ": " + ratings_headline(facts) + "\nratings from " +
          range + ", mean of train " + format_number("%.4f", r.at("mean").get<double>()) + "; " +
@@ -68,10 +68,10 @@ Description describe_ratings_store(const json& result) {
 
 }  // namespace
 
-const Wording& ratings_wording() {
-  static constexpr Wording wording = {ratings_headline, describe_ratings_import,
-                                      describe_ratings_store};
+const data::Wording& ratings_wording() {
+  static constexpr data::Wording wording = {ratings_headline, describe_ratings_import,
+                                            describe_ratings_store};
   return wording;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::ratings

@@ -8,19 +8,19 @@
 #include "fields/ratings/data/ratings_store.h"
 #include "fields/ratings/data/synth_ratings.h"
 
-namespace kdgat::graph {
+namespace kdgat::ratings {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
 
 namespace {
 
-class RatingsDomainInput : public DomainInput {
+class RatingsDomainInput : public data::DomainInput {
  public:
   RatingsDomainInput(RatingsInput input, RatingsImportOptions options)
       : DomainInput(input.files), input_(std::move(input)), options_(std::move(options)) {}
 
-  void import(const ImportCall& call) const override {
+  void import(const data::ImportCall& call) const override {
     import_ratings({input_, options_, call.done, call.cancelled}, call.made_with, call.to,
                    call.report);
   }
@@ -59,37 +59,37 @@ json counts_of(const RatingStore& store, std::span<const int32_t> part) {
           {"cold_items", cold(items, store.users(), kColdItem)}};
 }
 
-class RatingsDomain
-    : public WithOptions<StoreDomain<RatingStore>, RatingsImportOptions, RatingsSynthOptions> {
+class RatingsDomain : public data::WithOptions<data::StoreDomain<RatingStore>, RatingsImportOptions,
+                                               RatingsSynthOptions> {
  public:
   const char* name() const override { return "ratings"; }
   std::vector<std::string> formats() const override { return {"ratings", "u-data", "ratings-csv"}; }
 
-  Found find(const fs::path& source, const json& values) const override {
-    const auto options = own_options<RatingsImportOptions>(values);
+  data::Found find(const fs::path& source, const json& values) const override {
+    const auto options = data::own_options<RatingsImportOptions>(values);
     const auto input = find_ratings_input(source, options);
     if (!input) return {};
-    return {Sureness::kSure, [input, options](std::vector<Diagnostic>&) {
+    return {data::Sureness::kSure, [input, options](std::vector<Diagnostic>&) {
               return std::make_shared<RatingsDomainInput>(*input, options);
             }};
   }
 
   const char* source_word() const override { return "ratings"; }
 
-  std::vector<SynthKind> synth_kinds() const override {
+  std::vector<data::SynthKind> synth_kinds() const override {
     return {{"ratings", "users rate items (u.data)"}};
   }
   void synthesize(const fs::path& folder, const json& values, const json&,
                   const std::function<bool()>& cancelled) const override {
-    const auto options = own_options<RatingsSynthOptions>(values);
+    const auto options = data::own_options<RatingsSynthOptions>(values);
     write_synthetic_ratings(folder, options, options.items, cancelled);
   }
 
   const char* facts_key() const override { return "ratings"; }
-  const Wording& wording() const override { return ratings_wording(); }
+  const data::Wording& wording() const override { return ratings_wording(); }
 
  protected:
-  bool is_counted(const Source& source) const override { return source.role == "ratings"; }
+  bool is_counted(const graph::Source& source) const override { return source.role == "ratings"; }
 
   /// "parts": {name: {"ratings","users","items","mean","cold_users","cold_items": those of the part
   /// with less than 17, or 10, ratings in train, but not those with none}}, "memory":
@@ -103,9 +103,9 @@ class RatingsDomain
 
 }  // namespace
 
-const Domain& ratings_domain() {
+const data::Domain& ratings_domain() {
   static const RatingsDomain domain;
   return domain;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::ratings

@@ -3,10 +3,10 @@
 
 #include "engine/data/core/domain.h"
 
-namespace kdgat::graph {
+namespace kdgat::ratings {
 
-const Domain& ratings_domain();
+const data::Domain& ratings_domain();
 
-const Wording& ratings_wording();
+const data::Wording& ratings_wording();
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::ratings

@@ -7,7 +7,7 @@
 #include "fields/ratings/data/ratings_reader.h"
 #include "fields/ratings/data/ratings_store.h"
 
-namespace kdgat::graph {
+namespace kdgat::ratings {
 
 namespace fs = std::filesystem;
 
@@ -33,11 +33,11 @@ fs::path plain_or_gz(const fs::path& folder, const std::string& name) {
 bool is_ratings_csv(const fs::path& path, const RatingsOptions& options) {
   const std::string extension = fs::path(plain_name(path)).extension().string();
   if (extension != ".csv" && extension != ".txt") return false;
-  LineReader lines(path);
+  file::LineReader lines(path);
   std::string_view first;
   if (!lines.next(first)) return false;
   if (first.starts_with("\xEF\xBB\xBF")) first.remove_prefix(3);
-  return RatingColumns(csv_fields(first), options).are_there();
+  return RatingColumns(file::csv_fields(first), options).are_there();
 }
 
 RatingsInput u_data_at(const fs::path& ratings) {
@@ -81,7 +81,7 @@ std::optional<RatingsInput> recognise(const fs::path& source, const std::string&
   if (form == kCsv) return csv_at(source);
   if (is_ratings_csv(source, options)) return csv_at(source);
   if (!is_named) return std::nullopt;
-  LineReader lines(source);
+  file::LineReader lines(source);
   std::string_view first;
   if (lines.next(first) && is_u_data_line(first)) return u_data_at(source);
   return std::nullopt;
@@ -117,13 +117,13 @@ std::optional<RatingsInput> find_ratings_input(const fs::path& source,
 }
 
 void import_ratings(const RatingsImport& import, const nlohmann::json& made_with,
-                    const fs::path& to, ImportReport& report) {
+                    const fs::path& to, data::ImportReport& report) {
   const RatingsImportOptions& options = import.options;
   RatingsReader reader(import, report);
-  std::vector<Source> sources;
-  for (const LogFile& file : import.input.files) {
-    Source source{file.name, "", file.role, import.input.format, 0, 0, 0, 0};
-    LineReader lines(file.path, import.cancelled);
+  std::vector<graph::Source> sources;
+  for (const data::LogFile& file : import.input.files) {
+    graph::Source source{file.name, "", file.role, import.input.format, 0, 0, 0, 0};
+    file::LineReader lines(file.path, import.cancelled);
     if (file.role == "users") {
       reader.read_users(std::move(lines), source);
     } else if (file.role == "items") {
@@ -151,4 +151,4 @@ void import_ratings(const RatingsImport& import, const nlohmann::json& made_with
   write_rating_store(to, ratings, parts, sources, made_with);
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::ratings

@@ -19,11 +19,11 @@
 #include "engine/data/core/import_report.h"
 #include "fields/ratings/data/ratings_options.h"
 
-namespace kdgat::graph {
+namespace kdgat::ratings {
 
 struct RatingsInput {
-  std::string format;          ///< "u-data" or "ratings-csv"
-  std::vector<LogFile> files;  ///< role "ratings", "users" or "items"; the ratings first
+  std::string format;                ///< "u-data" or "ratings-csv"
+  std::vector<data::LogFile> files;  ///< role "ratings", "users" or "items"; the ratings first
 };
 
 /// What `source` holds, if that are ratings: a file, or a folder with one. Nothing where format is
@@ -45,6 +45,6 @@ struct RatingsImport {
 /// mean and standard deviation (of all, not of a sample) of all users or items. Throws Error(kData)
 /// with "file:line" of what is wrong.
 void import_ratings(const RatingsImport& import, const nlohmann::json& made_with,
-                    const std::filesystem::path& to, ImportReport& report);
+                    const std::filesystem::path& to, data::ImportReport& report);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::ratings

@@ -9,7 +9,7 @@
 #include "engine/data/core/synth_size.h"
 #include "kdgat/options.h"
 
-namespace kdgat::graph {
+namespace kdgat::ratings {
 
 struct RatingsOptions {
   std::string user_column = "user";
@@ -34,22 +34,22 @@ struct RatingsOptions {
 };
 
 /// All options that matter to ratings.
-struct RatingsImportOptions : SharedOptions, RatingsOptions {
+struct RatingsImportOptions : data::SharedOptions, RatingsOptions {
   static auto table() {
     return std::tuple_cat(std::tuple{format_row(), strict_row(), test_fraction_row(), seed_row()},
                           RatingsOptions::table());
   }
 };
 
-struct RatingsSynthOptions : SynthSize {
+struct RatingsSynthOptions : data::SynthSize {
   int64_t items = 0;
 
   static auto table() {
-    return std::tuple_cat(SynthSize::table(),
+    return std::tuple_cat(data::SynthSize::table(),
                           std::tuple{field("items", &RatingsSynthOptions::items,
                                            "Items that users rate; 0 = 16 for 9 users.")
                                          .range(0, 1 << 20)});
   }
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::ratings

@@ -8,7 +8,7 @@
 #include "engine/file/csv.h"
 #include "engine/file/number_text.h"
 
-namespace kdgat::graph {
+namespace kdgat::ratings {
 
 namespace {
 
@@ -71,7 +71,7 @@ RatingColumns::RatingColumns(const std::vector<std::string>& header, const Ratin
 bool is_u_data_line(std::string_view line) {
   const std::vector<std::string_view> fields = fields_of(line, '\t');
   return fields.size() >= 3 && fields.size() <= 4 && !fields[0].empty() && !fields[1].empty() &&
-         number_in(fields[2]);
+         file::number_in(fields[2]);
 }
 
 int32_t RatingsReader::Names::number(std::string_view name) {
@@ -84,14 +84,14 @@ std::vector<std::string> RatingsReader::Names::sort(std::vector<int32_t>& number
   std::vector<std::string> names;
   std::vector<int32_t> place(numbers_.size());
   for (const auto& [name, number] : numbers_) {
-    place[at(number)] = static_cast<int32_t>(names.size());
+    place[arrays::at(number)] = static_cast<int32_t>(names.size());
     names.push_back(name);
   }
-  for (int32_t& number : numbers) number = place[at(number)];
+  for (int32_t& number : numbers) number = place[arrays::at(number)];
   return names;
 }
 
-bool RatingsReader::next(LineReader& lines, std::string_view& line) {
+bool RatingsReader::next(file::LineReader& lines, std::string_view& line) {
   const int64_t before = lines.bytes_read();
   const bool is_there = lines.next(line);
   if (lines.bytes_read() > before) import_.done(lines.bytes_read() - before);
@@ -99,7 +99,8 @@ bool RatingsReader::next(LineReader& lines, std::string_view& line) {
 }
 
 template <class Row>
-void RatingsReader::each_row(LineReader& lines, Source& source, std::size_t least, const Row& row) {
+void RatingsReader::each_row(file::LineReader& lines, graph::Source& source, std::size_t least,
+                             const Row& row) {
   std::string_view line;
   while (next(lines, line)) {
     if (line.empty()) continue;
@@ -119,31 +120,33 @@ void RatingsReader::each_row(LineReader& lines, Source& source, std::size_t leas
 template <class Where>
 void RatingsReader::note(Names& names, std::vector<int32_t>& row_of, std::string_view name,
                          int32_t row, const Where& where) {
-  const auto number = at(names.number(name));
+  const auto number = arrays::at(names.number(name));
   if (number >= row_of.size()) row_of.resize(number + 1, -1);
   if (row_of[number] >= 0) {
-    throw Error(ExitCode::kData, shown(name) + " appears twice", "", where());
+    throw Error(ExitCode::kData, file::shown(name) + " appears twice", "", where());
   }
   row_of[number] = row;
 }
 
-void RatingsReader::malformed(Source& source, const std::string& where, const std::string& what) {
+void RatingsReader::malformed(graph::Source& source, const std::string& where,
+                              const std::string& what) {
   if (import_.options.strict) throw Error(ExitCode::kData, what, "", where);
-  if (at(source.malformed++) < kShownLines) report_.warnings.push_back({where, what, "left out"});
+  if (arrays::at(source.malformed++) < kShownLines)
+    report_.warnings.push_back({where, what, "left out"});
 }
 
 template <class Where>
-void RatingsReader::take(Source& source, const Where& where, std::string_view user,
+void RatingsReader::take(graph::Source& source, const Where& where, std::string_view user,
                          std::string_view item, std::string_view rating, std::string_view time) {
-  const std::optional<double> value = number_in(rating), when = number_in(time);
+  const std::optional<double> value = file::number_in(rating), when = file::number_in(time);
   if (user.empty() || item.empty()) {
     return malformed(source, where(), "no " + std::string(user.empty() ? "user" : "item"));
   }
   if (!value || !std::isfinite(static_cast<float>(*value))) {
-    return malformed(source, where(), "the rating is not a number: " + shown(rating));
+    return malformed(source, where(), "the rating is not a number: " + file::shown(rating));
   }
   if (!time.empty() && (!when || !std::isfinite(*when) || std::fabs(*when) > 9e15)) {
-    return malformed(source, where(), "the time is not a number: " + shown(time));
+    return malformed(source, where(), "the time is not a number: " + file::shown(time));
   }
   timed_ = timed_ && when;
   data_.user.push_back(users_.number(user));
@@ -152,7 +155,7 @@ void RatingsReader::take(Source& source, const Where& where, std::string_view us
   data_.time.push_back(when ? static_cast<int64_t>(*when) : 0);
 }
 
-void RatingsReader::read_u_data(LineReader lines, Source& source) {
+void RatingsReader::read_u_data(file::LineReader lines, graph::Source& source) {
   std::string_view line;
   while (next(lines, line)) {
     if (line.empty()) continue;
@@ -170,8 +173,8 @@ void RatingsReader::read_u_data(LineReader lines, Source& source) {
   }
 }
 
-void RatingsReader::read_csv(LineReader lines, Source& source) {
-  CsvReader rows(std::move(lines));
+void RatingsReader::read_csv(file::LineReader lines, graph::Source& source) {
+  file::CsvReader rows(std::move(lines));
   const RatingColumns columns(rows.header(), import_.options);
   if (!columns.are_there()) {
     rows.require(columns.user < 0   ? import_.options.user_column
@@ -182,9 +185,10 @@ void RatingsReader::read_csv(LineReader lines, Source& source) {
   while (rows.next()) {
     ++source.rows;
     take(
-        source, [&] { return rows.where(); }, rows.field(at(columns.user)),
-        rows.field(at(columns.item)), rows.field(at(columns.rating)),
-        columns.time >= 0 ? std::string_view(rows.field(at(columns.time))) : std::string_view());
+        source, [&] { return rows.where(); }, rows.field(arrays::at(columns.user)),
+        rows.field(arrays::at(columns.item)), rows.field(arrays::at(columns.rating)),
+        columns.time >= 0 ? std::string_view(rows.field(arrays::at(columns.time)))
+                          : std::string_view());
     if (source.rows % kLinesAtOnce == 0) {
       import_.done(rows.bytes_read() - read);
       read = rows.bytes_read();
@@ -193,12 +197,13 @@ void RatingsReader::read_csv(LineReader lines, Source& source) {
   import_.done(rows.bytes_read() - read);
 }
 
-void RatingsReader::read_users(LineReader lines, Source& source) {
+void RatingsReader::read_users(file::LineReader lines, graph::Source& source) {
   std::map<std::string, std::size_t> genders, occupations;
   std::vector<std::array<std::string, 2>> words;
   each_row(lines, source, 4, [&](const std::vector<std::string_view>& f, const auto& where) {
-    const std::optional<double> age = number_in(f[1]);
-    if (!age) throw Error(ExitCode::kData, "the age is not a number: " + shown(f[1]), "", where());
+    const std::optional<double> age = file::number_in(f[1]);
+    if (!age)
+      throw Error(ExitCode::kData, "the age is not a number: " + file::shown(f[1]), "", where());
     note(users_, user_row_, f[0], static_cast<int32_t>(ages_.size()), where);
     ages_.push_back(*age);
     words.push_back({std::string(f[2]), std::string(f[3])});
@@ -217,7 +222,7 @@ void RatingsReader::read_users(LineReader lines, Source& source) {
   }
 }
 
-void RatingsReader::read_items(LineReader lines, Source& source) {
+void RatingsReader::read_items(file::LineReader lines, graph::Source& source) {
   static constexpr const char* kGenres[] = {
       "unknown",     "Action", "Adventure", "Animation", "Children", "Comedy",  "Crime",
       "Documentary", "Drama",  "Fantasy",   "Film-Noir", "Horror",   "Musical", "Mystery",
@@ -227,18 +232,19 @@ void RatingsReader::read_items(LineReader lines, Source& source) {
     note(items_, item_row_, f[0], static_cast<int32_t>(years_.size()), where);
     const std::string_view date = f[2];
     const std::optional<double> year =
-        date.size() < 4 ? std::nullopt : number_in(date.substr(date.size() - 4));
+        date.size() < 4 ? std::nullopt : file::number_in(date.substr(date.size() - 4));
     if (!date.empty() && !year) {
-      throw Error(ExitCode::kData, "no year ends the date " + shown(date), "", where());
+      throw Error(ExitCode::kData, "no year ends the date " + file::shown(date), "", where());
     }
     years_.push_back(year ? *year : std::nan(""));
     std::vector<std::size_t> ones;
     for (std::size_t g = 0; g < std::size(kGenres); ++g) {
       const std::string_view flag = f[kFirst + g];
       if (flag != "0" && flag != "1") {
-        throw Error(ExitCode::kData,
-                    "genre " + std::string(kGenres[g]) + " is neither 0 nor 1: " + shown(flag), "",
-                    where());
+        throw Error(
+            ExitCode::kData,
+            "genre " + std::string(kGenres[g]) + " is neither 0 nor 1: " + file::shown(flag), "",
+            where());
       }
       if (flag == "1") ones.push_back(1 + g);
     }
@@ -248,8 +254,8 @@ void RatingsReader::read_items(LineReader lines, Source& source) {
   for (const char* genre : kGenres) item_columns_.push_back(std::string("genre ") + genre);
 }
 
-void RatingsReader::sum_up(const Source& source, const std::filesystem::path& file) {
-  if (at(source.malformed) > kShownLines) {
+void RatingsReader::sum_up(const graph::Source& source, const std::filesystem::path& file) {
+  if (arrays::at(source.malformed) > kShownLines) {
     report_.warnings.push_back(
         {file.string(), count_of(source.malformed, "malformed line") + " left out", ""});
   }
@@ -304,21 +310,21 @@ void RatingsReader::make_features(const std::string& path) {
   fill_years(path);
   data_.user_columns = user_columns_;
   data_.item_columns = item_columns_;
-  const auto width = at(data_.columns());
-  data_.x.assign(at(data_.nodes()) * width, 0.0F);
+  const auto width = arrays::at(data_.columns());
+  data_.x.assign(arrays::at(data_.nodes()) * width, 0.0F);
   const auto fill = [&](Names& names, const std::vector<std::string>& sorted,
                         const std::vector<int32_t>& row_of, const std::vector<double>& values,
                         const auto& ones, std::size_t first, const char* file) {
     const std::vector<float> z = standardised(values);
     for (std::size_t i = 0; i < sorted.size(); ++i) {
-      const auto number = at(names.number(sorted[i]));
+      const auto number = arrays::at(names.number(sorted[i]));
       if (number >= row_of.size() || row_of[number] < 0) {
-        throw Error(ExitCode::kData, shown(sorted[i]) + " is rated or rates, but not in " + file,
-                    "", path);
+        throw Error(ExitCode::kData,
+                    file::shown(sorted[i]) + " is rated or rates, but not in " + file, "", path);
       }
       float* row = data_.x.data() + (first + i) * width;
-      row[0] = z[at(row_of[number])];
-      for (const std::size_t column : ones[at(row_of[number])]) row[column] = 1;
+      row[0] = z[arrays::at(row_of[number])];
+      for (const std::size_t column : ones[arrays::at(row_of[number])]) row[column] = 1;
     }
   };
   fill(users_, data_.users, user_row_, ages_, user_ones_, 0, "u.user");
@@ -346,4 +352,4 @@ Ratings RatingsReader::finish(const std::string& path) {
   return std::move(data_);
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::ratings

@@ -13,7 +13,7 @@
 #include "fields/ratings/data/ratings.h"
 #include "fields/ratings/data/ratings_import.h"
 
-namespace kdgat::graph {
+namespace kdgat::ratings {
 
 /// Where a table of ratings has them; -1 = nowhere.
 struct RatingColumns {
@@ -28,16 +28,16 @@ bool is_u_data_line(std::string_view line);
 class RatingsReader {
  public:
   /// Both outlive it; warnings go to `report`.
-  RatingsReader(const RatingsImport& import, ImportReport& report)
+  RatingsReader(const RatingsImport& import, data::ImportReport& report)
       : import_(import), report_(report) {}
 
   /// Each counts the rows of `source`. Throws Error(kData) with "file:line" of what is wrong.
-  void read_u_data(LineReader lines, Source& source);
-  void read_csv(LineReader lines, Source& source);
-  void read_users(LineReader lines, Source& source);
-  void read_items(LineReader lines, Source& source);
+  void read_u_data(file::LineReader lines, graph::Source& source);
+  void read_csv(file::LineReader lines, graph::Source& source);
+  void read_users(file::LineReader lines, graph::Source& source);
+  void read_items(file::LineReader lines, graph::Source& source);
   /// Once a file is read: how many of its lines were malformed, if not all of them were told.
-  void sum_up(const Source& source, const std::filesystem::path& file);
+  void sum_up(const graph::Source& source, const std::filesystem::path& file);
 
   /// Throws Error(kData) if there is too little to learn from; `path` is what was read.
   Ratings finish(const std::string& path);
@@ -54,23 +54,23 @@ class RatingsReader {
     std::map<std::string, int32_t, std::less<>> numbers_;
   };
 
-  bool next(LineReader& lines, std::string_view& line);
+  bool next(file::LineReader& lines, std::string_view& line);
   /// Calls row(fields, where) for each line of at least `least` fields between bars.
   template <class Row>
-  void each_row(LineReader& lines, Source& source, std::size_t least, const Row& row);
+  void each_row(file::LineReader& lines, graph::Source& source, std::size_t least, const Row& row);
   template <class Where>
   void note(Names& names, std::vector<int32_t>& row_of, std::string_view name, int32_t row,
             const Where& where);
-  void malformed(Source& source, const std::string& where, const std::string& what);
+  void malformed(graph::Source& source, const std::string& where, const std::string& what);
   template <class Where>
-  void take(Source& source, const Where& where, std::string_view user, std::string_view item,
+  void take(graph::Source& source, const Where& where, std::string_view user, std::string_view item,
             std::string_view rating, std::string_view time);
   void keep_last_of_pairs();
   void fill_years(const std::string& path);
   void make_features(const std::string& path);
 
   const RatingsImport& import_;
-  ImportReport& report_;
+  data::ImportReport& report_;
   Ratings data_;
   Names users_, items_;
   bool timed_ = true;
@@ -81,4 +81,4 @@ class RatingsReader {
   std::vector<std::string> user_columns_, item_columns_;
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::ratings

@@ -7,7 +7,7 @@
 #include "engine/file/safetensors_header.h"
 #include "engine/graph/shared_stores.h"
 
-namespace kdgat::graph {
+namespace kdgat::ratings {
 
 using nlohmann::json;
 
@@ -16,11 +16,11 @@ namespace {
 json facts_of(const Ratings& ratings, const RatingParts& parts, const RatingGraph& graph) {
   const auto [least, most] = std::minmax_element(ratings.rating.begin(), ratings.rating.end());
   double sum = 0;
-  for (const int32_t r : parts.train) sum += static_cast<double>(ratings.rating[at(r)]);
+  for (const int32_t r : parts.train) sum += static_cast<double>(ratings.rating[arrays::at(r)]);
   const auto users = static_cast<int64_t>(ratings.users.size());
   int64_t train_users = 0, train_items = 0, least_of_user = ratings.count();
   for (int64_t v = 0; v < ratings.nodes(); ++v) {
-    const int64_t degree = graph.row_ptr[at(v + 1)] - graph.row_ptr[at(v)];
+    const int64_t degree = graph.row_ptr[arrays::at(v + 1)] - graph.row_ptr[arrays::at(v)];
     if (degree > 0) ++(v < users ? train_users : train_items);
     if (v < users) least_of_user = std::min(least_of_user, degree);
   }
@@ -66,8 +66,8 @@ bool is_graph_of(const RatingStore& store) {
 
 }  // namespace
 
-RatingStore::RatingStore(const std::filesystem::path& path, Check check)
-    : StoreFile(path, kKind, check) {
+RatingStore::RatingStore(const std::filesystem::path& path, graph::Check check)
+    : graph::StoreFile(path, kKind, check) {
   read("users", user_names_);
   read("items", item_names_);
   rating_ = file().require<float>("rating", {-1});
@@ -91,17 +91,18 @@ RatingStore::RatingStore(const std::filesystem::path& path, Check check)
 }
 
 void RatingStore::check_ranges() const {
-  if (!are_within(user_, 0, users()) || !are_within(item_, 0, items())) {
+  if (!arrays::are_within(user_, 0, users()) || !arrays::are_within(item_, 0, items())) {
     throw refuse(path(), "a rating is of no user or item");
   }
-  if (!are_within(train_, 0, ratings()) || !are_within(test_, 0, ratings())) {
+  if (!arrays::are_within(train_, 0, ratings()) || !arrays::are_within(test_, 0, ratings())) {
     throw refuse(path(), "a part holds a rating that is not there");
   }
   if (row_ptr_.front() != 0 || row_ptr_.back() != edges()) {
     throw refuse(path(), "row_ptr does not cover the edges");
   }
-  if (!are_ascending(row_ptr_)) throw refuse(path(), "a row ends before it begins");
-  if (!are_within(col_, 0, nodes())) throw refuse(path(), "a row names a node that is not there");
+  if (!arrays::are_ascending(row_ptr_)) throw refuse(path(), "a row ends before it begins");
+  if (!arrays::are_within(col_, 0, nodes()))
+    throw refuse(path(), "a row names a node that is not there");
 }
 
 void RatingStore::check_facts() const {
@@ -124,24 +125,24 @@ void RatingStore::check_facts() const {
 }
 
 RatingStore RatingStore::shared(const std::filesystem::path& path) {
-  return SharedStores<RatingStore>::all().get(path);
+  return graph::SharedStores<RatingStore>::all().get(path);
 }
 
-void RatingStore::forget_shared() { SharedStores<RatingStore>::all().forget(); }
+void RatingStore::forget_shared() { graph::SharedStores<RatingStore>::all().forget(); }
 
 std::vector<Diagnostic> RatingStore::verify() const {
-  std::vector<Diagnostic> problems = verify_hashes(file());
+  std::vector<Diagnostic> problems = file::verify_hashes(file());
   const auto problem = [&](const std::string& message) {
     problems.push_back({path().string(), message, ""});
   };
   std::vector<bool> is_seen(rating_.size(), false);
   for (const std::span<const int32_t>& part : {train_, test_}) {
     for (const int32_t r : part) {
-      if (is_seen[at(r)]) {
+      if (is_seen[arrays::at(r)]) {
         problem("rating " + std::to_string(r) + " is in the parts twice");
         return problems;
       }
-      is_seen[at(r)] = true;
+      is_seen[arrays::at(r)] = true;
     }
   }
   if (!is_graph_of(*this)) problem("the graph is not that of the train ratings");
@@ -149,10 +150,10 @@ std::vector<Diagnostic> RatingStore::verify() const {
 }
 
 void write_rating_store(const std::filesystem::path& path, const Ratings& ratings,
-                        const RatingParts& parts, const std::vector<Source>& sources,
+                        const RatingParts& parts, const std::vector<graph::Source>& sources,
                         const json& options) {
   const RatingGraph graph = make_rating_graph(ratings, parts.train);
-  SafetensorsWriter out;
+  file::SafetensorsWriter out;
   const auto add = [&out](const char* name, const auto& values) {
     out.add(name, {static_cast<int64_t>(values.size())}, std::span(values));
   };
@@ -166,10 +167,10 @@ void write_rating_store(const std::filesystem::path& path, const Ratings& rating
   add("row_ptr", graph.row_ptr);
   add("col", graph.col);
   out.metadata(
-      store_metadata(RatingStore::kKind, sources, options, facts_of(ratings, parts, graph)));
-  out.metadata("users", json_text(ratings.users));
-  out.metadata("items", json_text(ratings.items));
+      graph::store_metadata(RatingStore::kKind, sources, options, facts_of(ratings, parts, graph)));
+  out.metadata("users", file::json_text(ratings.users));
+  out.metadata("items", file::json_text(ratings.items));
   out.write(path, /*hashes=*/true);
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::ratings

@@ -20,19 +20,20 @@
 #include "engine/graph/store_file.h"
 #include "fields/ratings/data/ratings.h"
 
-namespace kdgat::graph {
+namespace kdgat::ratings {
 
 /// facts(): {"graphs":1,"unlabelled":0,"ratings":{"users","items","nodes","ratings","train","test",
 ///  "edges","features","user_features":[names],"item_features":[names],"min","max","mean","density",
 ///  "timed","train_users","train_items","least_of_user": of the train ratings},
 ///  "parts":{"train","test"}}; edges are directed
-class RatingStore : public StoreFile {
+class RatingStore : public graph::StoreFile {
  public:
-  static constexpr StoreKind kKind = {"kdgat.ratings", 1, "graph of ratings",
-                                      "kdgat data import RATINGS -o DIR makes one"};
+  static constexpr graph::StoreKind kKind = {"kdgat.ratings", 1, "graph of ratings",
+                                             "kdgat data import RATINGS -o DIR makes one"};
   /// Checks header, shapes, facts, hashes as `check` says, and that users, items, parts, rows and
   /// columns are in range. Copies share the mapping. Throws Error(kData).
-  static RatingStore open(const std::filesystem::path& path, Check check = Check::kOnce) {
+  static RatingStore open(const std::filesystem::path& path,
+                          graph::Check check = graph::Check::kOnce) {
     return {path, check};
   }
   /// As open(), but a file is opened once in this process: all models see one graph, at one
@@ -40,7 +41,9 @@ class RatingStore : public StoreFile {
   static RatingStore shared(const std::filesystem::path& path);
   static void forget_shared();  ///< copies that are in use keep their mapping
   /// Whether the file says that it is one.
-  static bool is_store(const SafetensorsFile& file) { return StoreFile::is_store(file, kKind); }
+  static bool is_store(const file::SafetensorsFile& file) {
+    return graph::StoreFile::is_store(file, kKind);
+  }
 
   int64_t users() const { return static_cast<int64_t>(user_names_.size()); }
   int64_t items() const { return static_cast<int64_t>(item_names_.size()); }
@@ -67,7 +70,7 @@ class RatingStore : public StoreFile {
   std::vector<Diagnostic> verify() const;
 
  private:
-  RatingStore(const std::filesystem::path& path, Check check);
+  RatingStore(const std::filesystem::path& path, graph::Check check);
   void check_facts() const;
   void check_ranges() const;
 
@@ -81,7 +84,7 @@ class RatingStore : public StoreFile {
 /// Writes atomically, with hashes and facts. Throws Error(kData), also for sizes that int32 does
 /// not hold.
 void write_rating_store(const std::filesystem::path& path, const Ratings& ratings,
-                        const RatingParts& parts, const std::vector<Source>& sources,
+                        const RatingParts& parts, const std::vector<graph::Source>& sources,
                         const nlohmann::json& options);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::ratings

@@ -11,7 +11,7 @@
 #include "kdgat/atomic_file.h"
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::ratings {
 namespace {
 
 enum : uint64_t { kUserStream = 301, kItemStream = 302, kOrderStream = 303 };
@@ -19,35 +19,35 @@ enum : uint64_t { kUserStream = 301, kItemStream = 302, kOrderStream = 303 };
 constexpr int64_t kOccupations = 21, kGenres = 19;
 constexpr int64_t kFirstTime = 874'700'000;
 
-int64_t items_of(const SynthSize& options, int64_t items) {
+int64_t items_of(const data::SynthSize& options, int64_t items) {
   return items > 0 ? items : std::max<int64_t>(4, options.graphs * 16 / 9);
 }
 
 /// About standard normal: the sum of twelve uniform numbers is the same on every machine.
-double normal(Random& random) {
+double normal(arrays::Random& random) {
   double sum = -6;
   for (int i = 0; i < 12; ++i) sum += random.uniform();
   return sum;
 }
 
-Random of(const SynthSize& options, uint64_t stream, int64_t number) {
-  return Random(Random(static_cast<uint64_t>(options.seed), stream).next(),
-                static_cast<uint64_t>(number));
+arrays::Random of(const data::SynthSize& options, uint64_t stream, int64_t number) {
+  return arrays::Random(arrays::Random(static_cast<uint64_t>(options.seed), stream).next(),
+                        static_cast<uint64_t>(number));
 }
 
 /// What an item is worth to anybody.
-double quality(const SynthSize& options, int64_t item) {
-  Random random = of(options, kItemStream, item);
+double quality(const data::SynthSize& options, int64_t item) {
+  arrays::Random random = of(options, kItemStream, item);
   return 0.5 * normal(random);
 }
 
 }  // namespace
 
-std::vector<SyntheticRating> synthetic_ratings(const SynthSize& options, int64_t items) {
+std::vector<SyntheticRating> synthetic_ratings(const data::SynthSize& options, int64_t items) {
   items = items_of(options, items);
   std::vector<SyntheticRating> out;
   for (int64_t user = 0; user < options.graphs; ++user) {
-    Random random = of(options, kUserStream, user);
+    arrays::Random random = of(options, kUserStream, user);
     const double bias = 0.4 * normal(random);
     const auto wanted = static_cast<std::size_t>(
         std::clamp<int64_t>(options.nodes * (50 + static_cast<int64_t>(random.below(101))) / 100, 2,
@@ -64,13 +64,13 @@ std::vector<SyntheticRating> synthetic_ratings(const SynthSize& options, int64_t
                      static_cast<int32_t>(std::clamp<int64_t>(std::llround(value), 1, 5))});
     }
   }
-  Random(static_cast<uint64_t>(options.seed), kOrderStream).shuffle(out);
+  arrays::Random(static_cast<uint64_t>(options.seed), kOrderStream).shuffle(out);
   return out;
 }
 
-void write_synthetic_ratings(const std::filesystem::path& folder, const SynthSize& options,
+void write_synthetic_ratings(const std::filesystem::path& folder, const data::SynthSize& options,
                              int64_t items, const std::function<bool()>& cancelled) {
-  make_folder(folder);
+  data::make_folder(folder);
   items = items_of(options, items);
   std::string ratings, of_users, of_items;
   int64_t time = kFirstTime;
@@ -80,7 +80,7 @@ void write_synthetic_ratings(const std::filesystem::path& folder, const SynthSiz
   }
   if (cancelled && cancelled()) throw Error(ExitCode::kInterrupted, "interrupted");
   for (int64_t user = 0; user < options.graphs; ++user) {
-    Random random = of(options, kUserStream + 16, user);
+    arrays::Random random = of(options, kUserStream + 16, user);
     const bool is_typical = random.below(4) != 0;
     const int64_t job = is_typical ? user % options.classes % kOccupations
                                    : static_cast<int64_t>(random.below(kOccupations));
@@ -91,7 +91,7 @@ void write_synthetic_ratings(const std::filesystem::path& folder, const SynthSiz
     of_users += line;
   }
   for (int64_t item = 0; item < items; ++item) {
-    Random random = of(options, kItemStream + 16, item);
+    arrays::Random random = of(options, kItemStream + 16, item);
     const int64_t genre = 1 + item % options.classes % (kGenres - 1);
     const int64_t other = 1 + static_cast<int64_t>(random.below(kGenres - 1));
     of_items += std::to_string(item + 1) + "|Item " + std::to_string(item + 1) + "|01-Jan-" +
@@ -104,4 +104,4 @@ void write_synthetic_ratings(const std::filesystem::path& folder, const SynthSiz
   write_file(folder / "u.item", of_items);
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::ratings

@@ -9,7 +9,7 @@
 
 #include "engine/data/core/synth_size.h"
 
-namespace kdgat::graph {
+namespace kdgat::ratings {
 
 struct SyntheticRating {
   int32_t user = 0, item = 0;  ///< from 0
@@ -20,12 +20,12 @@ struct SyntheticRating {
 /// about. User u has the taste u, item i is of the kind i, both modulo `options.classes`. A rating
 /// is 3.5, the user's bias, the item's quality, 0.8 more where taste and kind are one, 0.3 less
 /// where not, and noise; rounded, between 1 and 5. Few items have most ratings. In random order.
-std::vector<SyntheticRating> synthetic_ratings(const SynthSize& options, int64_t items);
+std::vector<SyntheticRating> synthetic_ratings(const data::SynthSize& options, int64_t items);
 
 /// Writes u.data, u.user (a user's occupation follows the taste) and u.item (an item's genre
 /// follows its kind) below `folder`. Throws Error(kData), and Error(kInterrupted) once `cancelled`
 /// answers true.
-void write_synthetic_ratings(const std::filesystem::path& folder, const SynthSize& options,
+void write_synthetic_ratings(const std::filesystem::path& folder, const data::SynthSize& options,
                              int64_t items, const std::function<bool()>& cancelled = {});
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::ratings

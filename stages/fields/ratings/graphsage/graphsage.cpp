@@ -25,9 +25,9 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 /// The net of `options` on ratings with these facts (RatingStore::facts).
-model::SageConfig config_of(const GraphsageOptions& o, const json& facts) {
+ratings::SageConfig config_of(const GraphsageOptions& o, const json& facts) {
   const json& ratings = facts.at("ratings");
-  model::SageConfig c;
+  ratings::SageConfig c;
   ratings.at("users").get_to(c.users);
   ratings.at("items").get_to(c.items);
   c.features = ratings.value("features", int64_t{0});
@@ -52,17 +52,17 @@ int64_t mapped_bytes(const json& facts) {
          kFloat * nodes * r.value("features", int64_t{0});
 }
 
-json facts_of(const model::SageConfig& config) {
+json facts_of(const ratings::SageConfig& config) {
   return {{"model", "graphsage"},
           {"size", std::to_string(config.hidden) + "x" + std::to_string(config.layers)},
-          {"parameters", model::sage_parameters(config)},
+          {"parameters", ratings::sage_parameters(config)},
           {"node_features", config.features},
           {"users", config.users},
           {"items", config.items},
           {"widths", {{"hidden", config.hidden}, {"layers", config.layers}}}};
 }
 
-json plan_of(const model::SageConfig& config, const json& facts, const Request& request) {
+json plan_of(const ratings::SageConfig& config, const json& facts, const Request& request) {
   const json& r = facts.at("ratings");
   const int64_t edges = 2 * r.value("train", int64_t{0});
   const json sizes = {{"graphs", 1},
@@ -71,12 +71,13 @@ json plan_of(const model::SageConfig& config, const json& facts, const Request& 
   train::TrainOptions whole;
   whole.batch_size = 1;
   whole.min_steps_per_epoch = 1;
-  json out = train::plan_memory(whole, model::sage_footprint(config), sizes, request).json();
+  json out = train::plan_memory(whole, ratings::sage_footprint(config), sizes, request).json();
   out["items"] = json::array();
-  for (const model::SageItem& item : model::sage_items(config)) {
+  for (const ratings::SageItem& item : ratings::sage_items(config)) {
     out["items"].push_back({{"name", item.name}, {"bytes", item.bytes}});
   }
-  out["items"].push_back({{"name", "best weights"}, {"bytes", 4 * model::sage_parameters(config)}});
+  out["items"].push_back(
+      {{"name", "best weights"}, {"bytes", 4 * ratings::sage_parameters(config)}});
   out["mapped"] = mapped_bytes(facts);
   out["epochs"] = 1;
   return out;
@@ -84,8 +85,8 @@ json plan_of(const model::SageConfig& config, const json& facts, const Request& 
 
 /// The net's parameters under their names, for model files.
 struct Parameters : torch::nn::Module {
-  explicit Parameters(const model::SageNet& net) {
-    for (const model::SageParameter& p : net.parameters()) {
+  explicit Parameters(const ratings::SageNet& net) {
+    for (const ratings::SageParameter& p : net.parameters()) {
       std::string name = p.name;  // a module's own names hold no dots
       std::replace(name.begin(), name.end(), '.', '_');
       register_parameter(name, p.value, /*requires_grad=*/false);
@@ -96,7 +97,7 @@ struct Parameters : torch::nn::Module {
 /// Rows of what items are ranked by, users [first, first + count) or fewer.
 class Ranker {
  public:
-  Ranker(const model::SageNet& net, const model::SageHead& head, bool by_score)
+  Ranker(const ratings::SageNet& net, const ratings::SageHead& head, bool by_score)
       : net_(net), head_(head), by_score_(by_score) {}
 
   ScoreRows operator()(int64_t first, int64_t count) const {
@@ -109,7 +110,7 @@ class Ranker {
     float* value = rows.data_ptr<float>();
     for (int64_t u = 0; u < count; ++u) {
       for (int64_t i = 0; i < items; ++i, ++value) {
-        const model::Prediction one = head_.of(*value, first + u, users + i);
+        const ratings::Prediction one = head_.of(*value, first + u, users + i);
         *value = static_cast<float>(by_score_ ? one.score : one.rating);
       }
     }
@@ -117,8 +118,8 @@ class Ranker {
   }
 
  private:
-  const model::SageNet& net_;
-  const model::SageHead& head_;
+  const ratings::SageNet& net_;
+  const ratings::SageHead& head_;
   bool by_score_;
 };
 
@@ -164,7 +165,7 @@ void write_recommendations(const RatingData& data, const Ranker& ranker, int64_t
 }
 
 /// All that is said of the trained net.
-json judge(const GraphsageOptions& options, const RatingData& data, model::SageNet& net,
+json judge(const GraphsageOptions& options, const RatingData& data, ratings::SageNet& net,
            RatingFit& fit, const fs::path& folder) {
   const RankingRule rule{options.top_k, options.relevant_rating};
   const double low = static_cast<double>(data.low), high = static_cast<double>(data.high);
@@ -182,7 +183,7 @@ json judge(const GraphsageOptions& options, const RatingData& data, model::SageN
   add_prefixed(out, "test_", ranking_of_pairs(data.test, test.rank, rule));
   add_prefixed(out, "test_",
                cold_metrics(data, test, options.cold_user_threshold, options.cold_item_threshold));
-  const model::SageHead head(net, net.embed());
+  const ratings::SageHead head(net, net.embed());
   const Ranker ranker(net, head, options.loss == "bpr");
   if (options.full_ranking) {
     add_prefixed(out, "test_", full_ranking(data, data.test, rule, ranker));
@@ -230,10 +231,10 @@ void require_cpu(const Request& request) {
 
 /// What results depend on beside the code.
 std::string identity_of(const GraphsageOptions& options, const Request& request,
-                        const graph::RatingStore& store) {
+                        const ratings::RatingStore& store) {
   const std::string what =
       train::result_options(options).dump() + std::to_string(request.seed) + store.content_hash();
-  return graph::hash_bytes(what.data(), what.size());
+  return file::hash_bytes(what.data(), what.size());
 }
 
 }  // namespace
@@ -252,7 +253,7 @@ json Graphsage::plan(const Options& options, const Request& request) {
   const json& facts = request.input("graphs").facts;
   if (facts.empty()) return json::object();
   require_ratings(facts);
-  const model::SageConfig config = config_of(options, facts);
+  const ratings::SageConfig config = config_of(options, facts);
   json out = facts_of(config);
   out["memory"] = plan_of(config, facts, request);
   out["memory"]["epochs"] = options.max_epochs;
@@ -264,7 +265,7 @@ json Graphsage::run(const Options& options, const Request& request, Host& host) 
   require_cpu(request);
   const fs::path file =
       fs::is_directory(input.path) ? input.path / "graphs.safetensors" : input.path;
-  if (!graph::RatingStore::is_store(graph::SafetensorsFile::open(file)))
+  if (!ratings::RatingStore::is_store(file::SafetensorsFile::open(file)))
     require_ratings(json::object());
   const auto seed = static_cast<uint64_t>(request.seed);
   // Of the process, and so left alone where it says the same already.
@@ -272,8 +273,8 @@ json Graphsage::run(const Options& options, const Request& request, Host& host) 
     at::set_num_threads(std::max(1, request.threads));
   }
   const RatingData data =
-      make_rating_data(graph::RatingStore::shared(file), options.val_ratio, seed);
-  const model::SageConfig config = config_of(options, data.store.facts());
+      make_rating_data(ratings::RatingStore::shared(file), options.val_ratio, seed);
+  const ratings::SageConfig config = config_of(options, data.store.facts());
   json planned = plan_of(config, data.store.facts(), request);
   memory::set_reported_plan(planned);
   host.metrics("memory", 0, {{"event", "plan"}, {"plan", planned}});
@@ -282,8 +283,8 @@ json Graphsage::run(const Options& options, const Request& request, Host& host) 
   if (data.test.size() == 0) host.log("warning", "no test ratings: only validation is evaluated");
 
   const memory::PeakScope peak(memory::meter(torch::kCPU));
-  model::SageNet net(config, whole_graph(data.store), seed,
-                     options.legacy_clamp ? 0 : data.train_mean);
+  ratings::SageNet net(config, whole_graph(data.store), seed,
+                       options.legacy_clamp ? 0 : data.train_mean);
   RatingFit fit(options, data, net, seed,
                 {train::checkpoint_file(request), identity_of(options, request, data.store), seed},
                 &host);

@@ -15,21 +15,21 @@ namespace {
 enum : uint64_t { kValStream = 0x7A1, kNegativeStream = 0x4E6 };
 constexpr int kTries = 100;
 
-using graph::at;
+using arrays::at;
 
 }  // namespace
 
-void Pairs::add(const graph::RatingStore& store, int32_t r) {
+void Pairs::add(const ratings::RatingStore& store, int32_t r) {
   user.push_back(store.user()[at(r)]);
   item.push_back(static_cast<int32_t>(store.users()) + store.item()[at(r)]);
   rating.push_back(store.rating()[at(r)]);
   number.push_back(r);
 }
 
-RatingData make_rating_data(graph::RatingStore store, double val_ratio, uint64_t seed) {
+RatingData make_rating_data(ratings::RatingStore store, double val_ratio, uint64_t seed) {
   RatingData out{std::move(store), {}, {}, {}, 0, 0, 0};
   std::vector<int32_t> order(out.store.train().begin(), out.store.train().end());
-  graph::Random(seed, kValStream).shuffle(order);
+  arrays::Random(seed, kValStream).shuffle(order);
   const auto n = static_cast<double>(order.size());
   const auto kept = std::max<std::size_t>(1, static_cast<std::size_t>(std::lround(val_ratio * n)));
   if (kept >= order.size()) {
@@ -52,7 +52,7 @@ RatingData make_rating_data(graph::RatingStore store, double val_ratio, uint64_t
 
 namespace {
 
-at::Tensor features_of(const graph::RatingStore& store) {
+at::Tensor features_of(const ratings::RatingStore& store) {
   // from_blob wants a pointer it could write through; it is only read.
   auto* x = const_cast<float*>(store.x().data());
   if (store.features() == 0) return at::empty({store.nodes(), 0});
@@ -63,14 +63,14 @@ at::Tensor features_of(const graph::RatingStore& store) {
 
 }  // namespace
 
-model::SageGraph whole_graph(const graph::RatingStore& store) {
+ratings::SageGraph whole_graph(const ratings::RatingStore& store) {
   const std::span<const int32_t> rows = store.row_ptr();
   return {rows.first(rows.size() - 1), rows.subspan(1), store.col(), features_of(store)};
 }
 
-void draw_negatives(const graph::RatingStore& store, std::span<const int32_t> users, uint64_t seed,
-                    uint64_t stream, std::vector<int32_t>& to) {
-  graph::Random random(graph::Random(seed, kNegativeStream).next(), stream);
+void draw_negatives(const ratings::RatingStore& store, std::span<const int32_t> users,
+                    uint64_t seed, uint64_t stream, std::vector<int32_t>& to) {
+  arrays::Random random(arrays::Random(seed, kNegativeStream).next(), stream);
   const auto items = static_cast<uint64_t>(store.items());
   to.clear();
   for (const int32_t user : users) {
@@ -85,7 +85,7 @@ void draw_negatives(const graph::RatingStore& store, std::span<const int32_t> us
   }
 }
 
-ReducedGraph::ReducedGraph(const graph::RatingStore& store)
+ReducedGraph::ReducedGraph(const ratings::RatingStore& store)
     : store_(store),
       base_col_(store.col().begin(), store.col().end()),
       base_end_(store.row_ptr().begin() + 1, store.row_ptr().end()),
@@ -135,7 +135,7 @@ void ReducedGraph::drop(const Pairs& pairs) {
   changed_.clear();
 }
 
-model::SageGraph ReducedGraph::graph() const {
+ratings::SageGraph ReducedGraph::graph() const {
   const std::span<const int32_t> rows = store_.row_ptr();
   return {rows.first(rows.size() - 1), end_, col_, features_of(store_)};
 }

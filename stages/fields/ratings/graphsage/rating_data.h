@@ -18,11 +18,11 @@ struct Pairs {
   std::vector<int32_t> number;  ///< of the rating in the store
 
   int64_t size() const { return static_cast<int64_t>(user.size()); }
-  void add(const graph::RatingStore& store, int32_t number);
+  void add(const ratings::RatingStore& store, int32_t number);
 };
 
 struct RatingData {
-  graph::RatingStore store;
+  ratings::RatingStore store;
   Pairs fit, val, test;
   double train_mean = 0;    ///< of fit
   float low = 0, high = 0;  ///< of fit and val
@@ -30,32 +30,32 @@ struct RatingData {
 
 /// The train ratings are divided by the seed: round(val_ratio x train), at least one, validate.
 /// Throws Error(kData) if that leaves none to fit.
-RatingData make_rating_data(graph::RatingStore store, double val_ratio, uint64_t seed);
+RatingData make_rating_data(ratings::RatingStore store, double val_ratio, uint64_t seed);
 
 /// The graph of all train ratings, features as a tensor that looks into the mapping.
-model::SageGraph whole_graph(const graph::RatingStore& store);
+ratings::SageGraph whole_graph(const ratings::RatingStore& store);
 
 /// An item that `user` has not rated in train for each of `users`, by (seed, stream); after a
 /// hundred tries any. Nodes.
-void draw_negatives(const graph::RatingStore& store, std::span<const int32_t> users, uint64_t seed,
-                    uint64_t stream, std::vector<int32_t>& to);
+void draw_negatives(const ratings::RatingStore& store, std::span<const int32_t> users,
+                    uint64_t seed, uint64_t stream, std::vector<int32_t>& to);
 
 /// The train graph without some pairs. Owns its lists of neighbours.
 class ReducedGraph {
  public:
-  explicit ReducedGraph(const graph::RatingStore& store);
+  explicit ReducedGraph(const ratings::RatingStore& store);
   /// Leaves `pairs` out for good.
   void drop(const Pairs& pairs);
   /// Leaves a batch out until the next call.
   void leave_out(std::span<const int32_t> user, std::span<const int32_t> item);
-  model::SageGraph graph() const;
+  ratings::SageGraph graph() const;
   int64_t bytes() const;
 
  private:
   void filter(int32_t node, std::span<const int32_t> without);  ///< ascending
   void leave_out_of(std::span<const int32_t> node, std::span<const int32_t> other);
 
-  graph::RatingStore store_;
+  ratings::RatingStore store_;
   std::vector<int32_t> base_col_, base_end_;  // after drop()
   std::vector<int32_t> col_, end_;
   std::vector<int32_t> changed_;

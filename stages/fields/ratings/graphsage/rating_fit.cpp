@@ -21,7 +21,7 @@ enum : uint64_t { kOrderStream = 0x0EDE5, kValNegatives = ~uint64_t{0} };
 constexpr int64_t kShownSteps = 16;
 constexpr const char* kFiniteHint = "lower lr";
 
-using graph::at;
+using arrays::at;
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -29,7 +29,7 @@ double now() {
 
 }  // namespace
 
-RatingFit::RatingFit(const GraphsageOptions& options, const RatingData& data, model::SageNet& net,
+RatingFit::RatingFit(const GraphsageOptions& options, const RatingData& data, ratings::SageNet& net,
                      uint64_t seed, train::Progress progress, const Host* host)
     : options_(options),
       data_(data),
@@ -51,8 +51,8 @@ void RatingFit::use_graph(bool whole) {
   net_.set_graph(reduced_->graph());
 }
 
-model::PairLoss RatingFit::loss_rule() const {
-  model::PairLoss out;
+ratings::PairLoss RatingFit::loss_rule() const {
+  ratings::PairLoss out;
   out.mse_weight = options_.loss == "bpr" ? 0 : options_.loss == "mse" ? 1 : options_.mse_weight;
   out.bpr_weight = options_.loss == "mse" ? 0 : options_.loss == "bpr" ? 1 : options_.bpr_weight;
   out.clamp = options_.legacy_clamp;
@@ -75,7 +75,7 @@ FitOutcome RatingFit::run() {
 void RatingFit::train_epoch() {
   order_.resize(at(data_.fit.size()));
   std::iota(order_.begin(), order_.end(), 0);
-  graph::Random(graph::Random(seed_, kOrderStream).next(), static_cast<uint64_t>(progress_.epoch))
+  arrays::Random(arrays::Random(seed_, kOrderStream).next(), static_cast<uint64_t>(progress_.epoch))
       .shuffle(order_);
   const int64_t steps = (data_.fit.size() + options_.batch_size - 1) / options_.batch_size;
   while (pair_ < data_.fit.size()) {
@@ -108,7 +108,7 @@ void RatingFit::step(int64_t first) {
     item_.push_back(data_.fit.item[pair]);
     rating_.push_back(data_.fit.rating[pair]);
   }
-  const model::PairLoss rule = loss_rule();
+  const ratings::PairLoss rule = loss_rule();
   if (rule.bpr_weight > 0) {
     draw_negatives(data_.store, user_, seed_, static_cast<uint64_t>(progress_.step), negative_);
   }
@@ -127,10 +127,10 @@ void RatingFit::step(int64_t first) {
 }
 
 Predictions RatingFit::predict(const Pairs& pairs) {
-  const model::SageHead head(net_, net_.embed());
+  const ratings::SageHead head(net_, net_.embed());
   Predictions out;
   for (std::size_t p = 0; p < pairs.user.size(); ++p) {
-    const model::Prediction one = head.predict(pairs.user[p], pairs.item[p]);
+    const ratings::Prediction one = head.predict(pairs.user[p], pairs.item[p]);
     out.rating.push_back(static_cast<float>(one.rating));
     out.rank.push_back(static_cast<float>(options_.loss == "bpr" ? one.score : one.rating));
   }
@@ -139,8 +139,8 @@ Predictions RatingFit::predict(const Pairs& pairs) {
 
 json RatingFit::validate() {
   use_graph(false);
-  const model::PairLoss rule = loss_rule();
-  const model::SageHead head(net_, net_.embed());
+  const ratings::PairLoss rule = loss_rule();
+  const ratings::SageHead head(net_, net_.embed());
   std::vector<int32_t> negative;
   if (rule.bpr_weight > 0) {
     draw_negatives(data_.store, data_.val.user, seed_, kValNegatives, negative);
@@ -148,7 +148,7 @@ json RatingFit::validate() {
   std::vector<float> predicted;
   double square = 0, ranked = 0;
   for (std::size_t p = 0; p < data_.val.user.size(); ++p) {
-    const model::Prediction one = head.predict(data_.val.user[p], data_.val.item[p]);
+    const ratings::Prediction one = head.predict(data_.val.user[p], data_.val.item[p]);
     predicted.push_back(static_cast<float>(one.rating));
     const double y = rule.clamp ? std::clamp(one.rating, rule.low, rule.high) : one.rating;
     const double error = y - static_cast<double>(data_.val.rating[p]);

@@ -27,7 +27,7 @@ struct FitOutcome {
 class RatingFit {
  public:
   /// `progress`: at its beginning, with the checkpoint there may be.
-  RatingFit(const GraphsageOptions& options, const RatingData& data, model::SageNet& net,
+  RatingFit(const GraphsageOptions& options, const RatingData& data, ratings::SageNet& net,
             uint64_t seed, train::Progress progress, const Host* host);
 
   /// Leaves the best weights in the net. Throws Error with the host's code, after a checkpoint,
@@ -49,11 +49,11 @@ class RatingFit {
   void finish_epoch();
   void check_cancelled();
   train::NamedTensors tensors() const;
-  model::PairLoss loss_rule() const;
+  ratings::PairLoss loss_rule() const;
 
   const GraphsageOptions& options_;
   const RatingData& data_;
-  model::SageNet& net_;
+  ratings::SageNet& net_;
   uint64_t seed_;
   train::Progress progress_;
   const Host* host_;

@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-using graph::at;
+using arrays::at;
 
 /// Sum of the discounts of the first `count` ranks.
 double ideal_gain(int64_t count) {
@@ -127,8 +127,8 @@ json cold_metrics(const RatingData& data, const Predictions& test, int64_t cold_
   return out;
 }
 
-std::vector<int32_t> best_items(const graph::RatingStore& store, int64_t user, const float* scores,
-                                int64_t k) {
+std::vector<int32_t> best_items(const ratings::RatingStore& store, int64_t user,
+                                const float* scores, int64_t k) {
   std::vector<int32_t> items;
   const int32_t *next = store.col().data() + store.row_ptr()[at(user)],
                 *last = store.col().data() + store.row_ptr()[at(user) + 1];

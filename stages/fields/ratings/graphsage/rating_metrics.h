@@ -49,7 +49,7 @@ nlohmann::json full_ranking(const RatingData& data, const Pairs& pairs, const Ra
 
 /// The `k` items that `user` has not rated in train with the highest of scores [items]; of equal
 /// ones the first.
-std::vector<int32_t> best_items(const graph::RatingStore& store, int64_t user, const float* scores,
-                                int64_t k);
+std::vector<int32_t> best_items(const ratings::RatingStore& store, int64_t user,
+                                const float* scores, int64_t k);
 
 }  // namespace kdgat::graphsage

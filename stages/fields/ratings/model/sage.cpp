@@ -12,7 +12,7 @@
 #include "engine/kernels/noise_keys.h"
 #include "fields/ratings/model/sage_ops.h"
 
-namespace kdgat::model {
+namespace kdgat::ratings {
 
 namespace {
 
@@ -21,11 +21,11 @@ SageAggregator aggregator_of(const SageConfig& config) {
 }
 
 /// Rows of a graph that are nodes [first, first + count).
-kernels::SageRows node_range(const SageGraph& graph, int64_t first, int64_t count) {
+kernels::isa::SageRows node_range(const SageGraph& graph, int64_t first, int64_t count) {
   return {graph.begin.data() + first, graph.end.data() + first, graph.col.data(), nullptr, count};
 }
 
-void fill_uniform(const at::Tensor& tensor, double bound, graph::Random& random) {
+void fill_uniform(const at::Tensor& tensor, double bound, arrays::Random& random) {
   AT_DISPATCH_FLOATING_TYPES(tensor.scalar_type(), "fill_uniform", [&] {
     scalar_t* to = tensor.data_ptr<scalar_t>();
     for (int64_t i = 0; i < tensor.numel(); ++i) {
@@ -99,7 +99,7 @@ void SageNet::make_parameters(uint64_t seed, double head_bias) {
   const int64_t count = sage_parameters(config_);
   for (at::Tensor* flat : {&weights_, &grads_, &first_, &second_})
     *flat = at::zeros({count}, dtype_);
-  graph::Random random(seed, 0x5A6E);
+  arrays::Random random(seed, 0x5A6E);
   int64_t at = 0;
   for (const Shape& shape : shapes) {
     int64_t size = 1;
@@ -171,20 +171,20 @@ void SageNet::hidden_layers(const graph::NoiseKey& key, double dropout) {
   project("item", U, I);
   if (config_.embeddings) first.add_(parameter("node.embedding"));
 
-  const kernels::SageRows all = node_range(graph_, 0, config_.nodes());
+  const kernels::isa::SageRows all = node_range(graph_, 0, config_.nodes());
   for (int64_t k = 1; k < config_.layers; ++k) {
     const at::Tensor& in = in_N2H_[static_cast<std::size_t>(k - 1)];
     const std::string name = "layers." + std::to_string(k - 1);
     sage_aggregate(aggregator_of(config_), all, state(k - 1), in.narrow(1, 0, H),
                    argmax_NH_[static_cast<std::size_t>(k - 1)]);
     at::mm_out(grad_NH_, in, parameter(name + ".weight").t());
-    const kernels::SageDrop drop{sage_noise(key.seed, key.step, static_cast<uint64_t>(k)),
-                                 drop_threshold(dropout)};
+    const kernels::isa::SageDrop drop{sage_noise(key.seed, key.step, static_cast<uint64_t>(k)),
+                                      kernels::drop_threshold(dropout)};
     sage_activate(grad_NH_, state(k - 1), parameter(name + ".bias"), drop, dropout, state(k));
   }
 }
 
-void SageNet::last_layer(const kernels::SageRows& rows, const at::Tensor& nodes_R,
+void SageNet::last_layer(const kernels::isa::SageRows& rows, const at::Tensor& nodes_R,
                          const at::Tensor& out_RH) {
   const int64_t H = config_.hidden, count = rows.rows;
   const at::Tensor in = last_in_R2H_.narrow(0, 0, count);
@@ -224,8 +224,8 @@ double SageNet::gradient(const RatedPairs& batch, const PairLoss& loss,
   // The states of the batch's own nodes are copied row by row, as they lie apart.
   at::Tensor own = last_in_R2H_.narrow(0, 0, rows_).narrow(1, config_.hidden, config_.hidden);
   copy_rows(last_NH_, {row_R_.const_data_ptr<int32_t>(), static_cast<std::size_t>(rows_)}, own);
-  kernels::SageRows rows{graph_.begin.data(), graph_.end.data(), graph_.col.data(),
-                         row_R_.const_data_ptr<int32_t>(), rows_};
+  kernels::isa::SageRows rows{graph_.begin.data(), graph_.end.data(), graph_.col.data(),
+                              row_R_.const_data_ptr<int32_t>(), rows_};
   last_layer(rows, own, out_RH_.narrow(0, 0, rows_));
   grads_.zero_();
   const double value =
@@ -234,7 +234,7 @@ double SageNet::gradient(const RatedPairs& batch, const PairLoss& loss,
   return value;
 }
 
-void SageNet::backward(const kernels::SageRows& rows) {
+void SageNet::backward(const kernels::isa::SageRows& rows) {
   const int64_t H = config_.hidden, U = config_.users, I = config_.items, N = config_.nodes();
   const SageAggregator kind = aggregator_of(config_);
   const auto of_layer = [&](int64_t k, const at::Tensor& grad, const at::Tensor& in,
@@ -253,7 +253,7 @@ void SageNet::backward(const kernels::SageRows& rows) {
   add_rows(grad_last.narrow(1, H, H), {rows.node, static_cast<std::size_t>(rows_)}, grad_NH_);
   sage_scatter(kind, rows, grad_last.narrow(1, 0, H), last_argmax_RH_, grad_NH_);
 
-  const kernels::SageRows all = node_range(graph_, 0, N);
+  const kernels::isa::SageRows all = node_range(graph_, 0, N);
   for (int64_t k = config_.layers - 1; k > 0; --k) {
     const auto at = static_cast<std::size_t>(k - 1);
     sage_activate_grad(state(k), config_.dropout, grad_NH_);
@@ -278,18 +278,18 @@ void SageNet::backward(const kernels::SageRows& rows) {
 void SageNet::adam(const AdamStep& step) {
   AT_DISPATCH_FLOATING_TYPES(dtype_, "adam", [&] {
     const double n = static_cast<double>(step.step);
-    const kernels::AdamArgs<scalar_t> args{weights_.data_ptr<scalar_t>(),
-                                           first_.data_ptr<scalar_t>(),
-                                           second_.data_ptr<scalar_t>(),
-                                           grads_.const_data_ptr<scalar_t>(),
-                                           scalar_t(step.lr),
-                                           scalar_t(kBeta1),
-                                           scalar_t(kBeta2),
-                                           scalar_t(kEpsilon),
-                                           scalar_t(step.weight_decay),
-                                           scalar_t(1 - std::pow(kBeta1, n)),
-                                           scalar_t(std::sqrt(1 - std::pow(kBeta2, n)))};
-    loops<scalar_t>().sage.adam(args, 0, weights_.numel());
+    const kernels::isa::AdamArgs<scalar_t> args{weights_.data_ptr<scalar_t>(),
+                                                first_.data_ptr<scalar_t>(),
+                                                second_.data_ptr<scalar_t>(),
+                                                grads_.const_data_ptr<scalar_t>(),
+                                                scalar_t(step.lr),
+                                                scalar_t(kBeta1),
+                                                scalar_t(kBeta2),
+                                                scalar_t(kEpsilon),
+                                                scalar_t(step.weight_decay),
+                                                scalar_t(1 - std::pow(kBeta1, n)),
+                                                scalar_t(std::sqrt(1 - std::pow(kBeta2, n)))};
+    kernels::loops<scalar_t>().sage.adam(args, 0, weights_.numel());
   });
 }
 
@@ -326,4 +326,4 @@ int64_t SageNet::bytes() const {
   return bytes;
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::ratings

@@ -25,11 +25,11 @@
 #include "engine/memory/memory_plan.h"
 #include "fields/ratings/model/sage_pairs.h"
 
-namespace kdgat::model {
-
-namespace kernels {
+namespace kdgat::kernels::isa {
 struct SageRows;
 }
+
+namespace kdgat::ratings {
 
 struct SageConfig {
   int64_t users = 0, items = 0, features = 0;
@@ -107,10 +107,10 @@ class SageNet {
   at::Tensor state(int64_t layer) const;  ///< output of it, [N, H]; 0 = the projections
   void hidden_layers(const graph::NoiseKey& key, double dropout);  ///< all but the last
   /// out = the last layer of some rows, whose own states are nodes_R.
-  void last_layer(const kernels::SageRows& rows, const at::Tensor& nodes_R,
+  void last_layer(const kernels::isa::SageRows& rows, const at::Tensor& nodes_R,
                   const at::Tensor& out_RH);
   void collect_rows(const RatedPairs& batch);
-  void backward(const kernels::SageRows& rows);
+  void backward(const kernels::isa::SageRows& rows);
 
   SageConfig config_;
   SageGraph graph_;
@@ -140,4 +140,4 @@ int64_t sage_parameters(const SageConfig& config);
 /// The items as a plan counts them, with the copy of the best weights.
 memory::Footprint sage_footprint(const SageConfig& config);
 
-}  // namespace kdgat::model
+}  // namespace kdgat::ratings

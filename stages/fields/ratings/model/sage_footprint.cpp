@@ -1,7 +1,7 @@
 // What a SageNet holds, counted from shapes: see SageNet::make_workspace().
 #include "fields/ratings/model/sage.h"
 
-namespace kdgat::model {
+namespace kdgat::ratings {
 
 int64_t sage_parameters(const SageConfig& c) {
   const int64_t H = c.hidden, N = c.nodes();
@@ -47,4 +47,4 @@ memory::Footprint sage_footprint(const SageConfig& config) {
   return out;
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::ratings

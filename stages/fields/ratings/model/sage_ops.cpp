@@ -9,7 +9,7 @@
 #include "engine/kernels/cpu/parallel.h"
 #include "engine/kernels/noise_keys.h"
 
-namespace kdgat::model {
+namespace kdgat::ratings {
 namespace {
 
 uint64_t mix(uint64_t z) {  // splitmix64's finaliser
@@ -28,11 +28,11 @@ void for_runs(int64_t count, int64_t least, int64_t work, const Body& body) {
   const int64_t run =
       threads == 1 ? count : std::max(least, (count + 4 * threads - 1) / (4 * threads));
   if (count == 0) return;
-  for_blocks((count + run - 1) / run, work,
-             [&](int64_t b) { body(b * run, std::min(count, (b + 1) * run)); });
+  kernels::for_blocks((count + run - 1) / run, work,
+                      [&](int64_t b) { body(b * run, std::min(count, (b + 1) * run)); });
 }
 
-int64_t edges_of(const kernels::SageRows& graph) {
+int64_t edges_of(const kernels::isa::SageRows& graph) {
   int64_t edges = 0;
   for (int64_t r = 0; r < graph.rows; ++r) {
     const int64_t v = graph.node == nullptr ? r : graph.node[r];
@@ -42,7 +42,7 @@ int64_t edges_of(const kernels::SageRows& graph) {
 }
 
 /// Edges of the rows: [E] the row, [E] the neighbour.
-std::pair<at::Tensor, at::Tensor> edge_lists(const kernels::SageRows& graph) {
+std::pair<at::Tensor, at::Tensor> edge_lists(const kernels::isa::SageRows& graph) {
   const int64_t edges = edges_of(graph);
   const at::Tensor row = at::empty({edges}, at::kLong), col = at::empty({edges}, at::kLong);
   auto* to_row = row.data_ptr<int64_t>();
@@ -69,35 +69,36 @@ uint64_t sage_noise(uint64_t seed, int64_t step, uint64_t layer) {
   return mix(mix(mix(seed) + static_cast<uint64_t>(step)) + layer);
 }
 
-void sage_aggregate(SageAggregator kind, const kernels::SageRows& graph, const at::Tensor& h,
+void sage_aggregate(SageAggregator kind, const kernels::isa::SageRows& graph, const at::Tensor& h,
                     const at::Tensor& m, const at::Tensor& argmax) {
   AT_DISPATCH_FLOATING_TYPES(h.scalar_type(), "sage_aggregate", [&] {
     const bool is_max = kind == SageAggregator::kMax;
-    const kernels::SageArgs<scalar_t> args{graph,
-                                           h.const_data_ptr<scalar_t>(),
-                                           h.stride(0),
-                                           h.size(1),
-                                           m.data_ptr<scalar_t>(),
-                                           m.stride(0),
-                                           is_max ? argmax.data_ptr<int32_t>() : nullptr};
-    const kernels::SageTable<scalar_t>& table = loops<scalar_t>().sage;
+    const kernels::isa::SageArgs<scalar_t> args{graph,
+                                                h.const_data_ptr<scalar_t>(),
+                                                h.stride(0),
+                                                h.size(1),
+                                                m.data_ptr<scalar_t>(),
+                                                m.stride(0),
+                                                is_max ? argmax.data_ptr<int32_t>() : nullptr};
+    const kernels::isa::SageTable<scalar_t>& table = kernels::loops<scalar_t>().sage;
     const auto body = is_max ? table.max_rows : table.mean_rows;
     const int64_t work = at::get_num_threads() == 1 ? 0 : edges_of(graph) * h.size(1);
     for_runs(graph.rows, 64, work, [&](int64_t begin, int64_t end) { body(args, begin, end); });
   });
 }
 
-void sage_scatter(SageAggregator kind, const kernels::SageRows& graph, const at::Tensor& grad_m,
-                  const at::Tensor& argmax, const at::Tensor& grad_h) {
+void sage_scatter(SageAggregator kind, const kernels::isa::SageRows& graph,
+                  const at::Tensor& grad_m, const at::Tensor& argmax, const at::Tensor& grad_h) {
   AT_DISPATCH_FLOATING_TYPES(grad_m.scalar_type(), "sage_scatter", [&] {
     const bool is_max = kind == SageAggregator::kMax;
-    const kernels::SageGradArgs<scalar_t> args{graph,
-                                               grad_m.const_data_ptr<scalar_t>(),
-                                               grad_m.stride(0),
-                                               grad_m.size(1),
-                                               is_max ? argmax.const_data_ptr<int32_t>() : nullptr,
-                                               grad_h.data_ptr<scalar_t>()};
-    const kernels::SageTable<scalar_t>& table = loops<scalar_t>().sage;
+    const kernels::isa::SageGradArgs<scalar_t> args{
+        graph,
+        grad_m.const_data_ptr<scalar_t>(),
+        grad_m.stride(0),
+        grad_m.size(1),
+        is_max ? argmax.const_data_ptr<int32_t>() : nullptr,
+        grad_h.data_ptr<scalar_t>()};
+    const kernels::isa::SageTable<scalar_t>& table = kernels::loops<scalar_t>().sage;
     const auto body = is_max ? table.max_scatter : table.mean_scatter;
     // Threads take columns: the order of a column's sums is always the same.
     const int64_t work = (is_max ? graph.rows : edges_of(graph)) * grad_m.size(1);
@@ -106,9 +107,9 @@ void sage_scatter(SageAggregator kind, const kernels::SageRows& graph, const at:
 }
 
 void sage_activate(const at::Tensor& z, const at::Tensor& h, const at::Tensor& bias,
-                   const kernels::SageDrop& drop, double p, const at::Tensor& out) {
+                   const kernels::isa::SageDrop& drop, double p, const at::Tensor& out) {
   AT_DISPATCH_FLOATING_TYPES(z.scalar_type(), "sage_activate", [&] {
-    const kernels::SageActivation<scalar_t> args{
+    const kernels::isa::SageActivation<scalar_t> args{
         z.const_data_ptr<scalar_t>(),
         h.defined() ? h.const_data_ptr<scalar_t>() : nullptr,
         bias.const_data_ptr<scalar_t>(),
@@ -118,25 +119,25 @@ void sage_activate(const at::Tensor& z, const at::Tensor& h, const at::Tensor& b
         scalar_t(1 / (1 - p)),
         out.data_ptr<scalar_t>(),
         out.stride(0)};
-    for_runs(z.size(0), kBlockRows, z.numel(), [&](int64_t begin, int64_t end) {
-      loops<scalar_t>().sage.activate(args, begin, end);
+    for_runs(z.size(0), kernels::kBlockRows, z.numel(), [&](int64_t begin, int64_t end) {
+      kernels::loops<scalar_t>().sage.activate(args, begin, end);
     });
   });
 }
 
 void sage_activate_grad(const at::Tensor& out, double p, const at::Tensor& grad) {
   AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "sage_activate_grad", [&] {
-    for_runs(out.size(0), kBlockRows, grad.numel(), [&](int64_t begin, int64_t end) {
-      loops<scalar_t>().sage.activate_grad(out.const_data_ptr<scalar_t>(), out.stride(0),
-                                           out.size(1), scalar_t(1 / (1 - p)),
-                                           grad.data_ptr<scalar_t>(), begin, end);
+    for_runs(out.size(0), kernels::kBlockRows, grad.numel(), [&](int64_t begin, int64_t end) {
+      kernels::loops<scalar_t>().sage.activate_grad(out.const_data_ptr<scalar_t>(), out.stride(0),
+                                                    out.size(1), scalar_t(1 / (1 - p)),
+                                                    grad.data_ptr<scalar_t>(), begin, end);
     });
   });
 }
 
 namespace plain {
 
-void sage_aggregate(SageAggregator kind, const kernels::SageRows& graph, const at::Tensor& h,
+void sage_aggregate(SageAggregator kind, const kernels::isa::SageRows& graph, const at::Tensor& h,
                     const at::Tensor& m, const at::Tensor& argmax) {
   const auto [row, col] = edge_lists(graph);
   const at::Tensor messages = h.index_select(0, col);
@@ -158,8 +159,8 @@ void sage_aggregate(SageAggregator kind, const kernels::SageRows& graph, const a
   argmax.copy_(first);
 }
 
-void sage_scatter(SageAggregator kind, const kernels::SageRows& graph, const at::Tensor& grad_m,
-                  const at::Tensor& argmax, const at::Tensor& grad_h) {
+void sage_scatter(SageAggregator kind, const kernels::isa::SageRows& graph,
+                  const at::Tensor& grad_m, const at::Tensor& argmax, const at::Tensor& grad_h) {
   const auto [row, col] = edge_lists(graph);
   if (kind == SageAggregator::kMean) {
     const at::Tensor each = grad_m / degrees_of(row, graph.rows, grad_m.options()).unsqueeze(1);
@@ -172,4 +173,4 @@ void sage_scatter(SageAggregator kind, const kernels::SageRows& graph, const at:
 
 }  // namespace plain
 
-}  // namespace kdgat::model
+}  // namespace kdgat::ratings

@@ -10,7 +10,7 @@
 #include "fields/ratings/model/sage.h"
 #include "fields/ratings/model/sage_ops.h"
 
-namespace kdgat::model {
+namespace kdgat::ratings {
 namespace {
 
 constexpr uint64_t kHeadLayer = 1000;  // names the noise of the head
@@ -99,7 +99,7 @@ class PairStep {
   }
 
   double mse(const RatedPairs& batch, const PairLoss& loss, const graph::NoiseKey& key) {
-    const int32_t threshold = drop_threshold(dropout_);
+    const int32_t threshold = kernels::drop_threshold(dropout_);
     const T keep = T(1 / (1 - dropout_));
     const double weight = loss.mse_weight / static_cast<double>(batch.user.size());
     const uint64_t noise = sage_noise(key.seed, key.step, kHeadLayer);
@@ -233,4 +233,4 @@ void add_rows(const at::Tensor& from, std::span<const int32_t> rows, const at::T
   });
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::ratings

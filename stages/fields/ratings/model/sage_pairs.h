@@ -9,7 +9,7 @@
 
 #include "engine/graph/noise_key.h"
 
-namespace kdgat::model {
+namespace kdgat::ratings {
 
 class SageNet;
 
@@ -60,4 +60,4 @@ class SageHead {
 void copy_rows(const at::Tensor& from, std::span<const int32_t> rows, const at::Tensor& to);
 void add_rows(const at::Tensor& from, std::span<const int32_t> rows, const at::Tensor& to);
 
-}  // namespace kdgat::model
+}  // namespace kdgat::ratings

@@ -10,10 +10,10 @@
 #include "engine/file/number_text.h"
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::space {
 
-Labels::Labels(LineReader lines, const std::string& key, const SpatialOptions& options) {
-  CsvReader table(std::move(lines));
+Labels::Labels(file::LineReader lines, const std::string& key, const SpatialOptions& options) {
+  file::CsvReader table(std::move(lines));
   const std::size_t name = table.require(key);
   std::optional<std::size_t> label = table.find(options.label_column), target;
   const bool may_lack =
@@ -34,9 +34,9 @@ Labels::Labels(LineReader lines, const std::string& key, const SpatialOptions& o
     }
   }
   if (!label || target) return;  // with numbers to be predicted, the classes are not used
-  const std::string column = shown(table.header()[*label]);
+  const std::string column = file::shown(table.header()[*label]);
   const std::string hint = "for numbers to be predicted: data.target_column=" + column;
-  require_classes(names, {column, [&](std::size_t row) { return places[row]; }, hint});
+  data::require_classes(names, {column, [&](std::size_t row) { return places[row]; }, hint});
 }
 
 const Label* Labels::find(const std::string& name) const {
@@ -45,4 +45,4 @@ const Label* Labels::find(const std::string& name) const {
   return found == labels_.end() ? nullptr : &found->second;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::space

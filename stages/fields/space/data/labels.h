@@ -9,7 +9,7 @@
 #include "engine/file/line_reader.h"
 #include "fields/space/data/spatial_options.h"
 
-namespace kdgat::graph {
+namespace kdgat::space {
 
 struct Label {
   std::string name;  ///< of the class; empty = none
@@ -22,7 +22,7 @@ class Labels {
   /// Names stand in the column `key`, "file" or "graph". A class column that is merely the default
   /// may be absent where there is a column of targets. Throws Error(kData) with file and line for a
   /// missing column, a name that stands twice and a target that is not a number.
-  Labels(LineReader lines, const std::string& key, const SpatialOptions& options);
+  Labels(file::LineReader lines, const std::string& key, const SpatialOptions& options);
 
   /// By the whole name, else by what follows its last slash; null = not listed.
   const Label* find(const std::string& name) const;
@@ -31,4 +31,4 @@ class Labels {
   std::map<std::string, Label> labels_;
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::space

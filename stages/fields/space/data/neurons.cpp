@@ -11,7 +11,7 @@
 #include "fields/space/data/subtrees.h"
 #include "fields/space/data/swc.h"
 
-namespace kdgat::graph {
+namespace kdgat::space {
 
 namespace fs = std::filesystem;
 
@@ -38,10 +38,10 @@ class NeuronReader {
       : import_(import), repairs_(repairs_of(import.options)) {}
 
   std::vector<NamedNeuron> read() {
-    const std::vector<LogFile>& files = import_.input.files;
-    for (const LogFile& file : files) {
+    const std::vector<data::LogFile>& files = import_.input.files;
+    for (const data::LogFile& file : files) {
       if (is_swc_name(file.path.filename().string()) || file.path == "-") {
-        add(file.name, LineReader(file.path, import_.cancelled));
+        add(file.name, file::LineReader(file.path, import_.cancelled));
         import_.done(file.path == "-" ? 0 : static_cast<int64_t>(fs::file_size(file.path)));
       } else {
         read_archive(file, files.size() == 1 ? "" : file.name + "/");
@@ -59,8 +59,8 @@ class NeuronReader {
   const std::string& labels() const { return labels_; }
 
  private:
-  void read_archive(const LogFile& file, const std::string& prefix) {
-    TarReader archive(file.path, import_.cancelled, import_.options.largest_member_mb << 20);
+  void read_archive(const data::LogFile& file, const std::string& prefix) {
+    file::TarReader archive(file.path, import_.cancelled, import_.options.largest_member_mb << 20);
     const std::size_t first = neurons_.size();
     std::set<std::string> names;
     for (int64_t told = 0; archive.next();) {
@@ -72,7 +72,7 @@ class NeuronReader {
       }
       std::string name = archive.name();
       if (name.starts_with("./")) name.erase(0, 2);
-      add(prefix + name, LineReader(archive.archive() + "/" + name, archive.stream()));
+      add(prefix + name, file::LineReader(archive.archive() + "/" + name, archive.stream()));
       import_.done(archive.bytes_read() - told);
       told = archive.bytes_read();
     }
@@ -81,7 +81,7 @@ class NeuronReader {
               [](const NamedNeuron& a, const NamedNeuron& b) { return a.name < b.name; });
   }
 
-  void add(const std::string& name, LineReader lines) {
+  void add(const std::string& name, file::LineReader lines) {
     try {
       Neuron neuron = read_swc(std::move(lines), repairs_);
       for (const auto& [kind, rows] : neuron.repairs) {
@@ -125,10 +125,10 @@ class NeuronReader {
 /// By what the places and radii of a neuron are divided.
 double scale_of(const Neuron& neuron, const SpatialOptions& options) {
   if (options.normalise == "none") return 1;
-  const EdgeList edges = tree_edges(neuron.parent);
+  const arrays::EdgeList edges = arrays::tree_edges(neuron.parent);
   std::vector<double> lengths;
-  add_lengths(neuron.pos, edges.source, edges.target, lengths);
-  const double scale = median(std::move(lengths));
+  arrays::add_lengths(neuron.pos, edges.source, edges.target, lengths);
+  const double scale = arrays::median(std::move(lengths));
   return scale > 0 ? scale : 1;
 }
 
@@ -152,7 +152,7 @@ SpatialGraph part_of(const Neuron& neuron, const std::vector<int32_t>& nodes, do
     const int32_t parent = neuron.parent[n];
     out.parent.push_back(parent < 0 ? -1 : number[static_cast<std::size_t>(parent)]);
   }
-  out.edges = tree_edges(out.parent);
+  out.edges = arrays::tree_edges(out.parent);
   out.row_begin = neuron.row[static_cast<std::size_t>(nodes.front())];
   out.row_end = neuron.row[static_cast<std::size_t>(nodes.back())] + 1;
   return out;
@@ -178,7 +178,7 @@ std::vector<std::vector<int32_t>> choose_roots(const std::vector<NamedNeuron>& n
   const std::vector<int64_t> shares = even_shares(available, options.subtrees);
   std::vector<std::vector<int32_t>> out;
   for (std::size_t i = 0; i < neurons.size(); ++i) {
-    Random random(static_cast<uint64_t>(options.subtree_seed), i);
+    arrays::Random random(static_cast<uint64_t>(options.subtree_seed), i);
     out.push_back(choose(std::move(points[i]), shares[i], random));
   }
   return out;
@@ -186,14 +186,15 @@ std::vector<std::vector<int32_t>> choose_roots(const std::vector<NamedNeuron>& n
 
 }  // namespace
 
-GraphStoreData import_neurons(const SpatialImport& import) {
+graph::GraphStoreData import_neurons(const SpatialImport& import) {
   const SpatialOptions& options = import.options;
   NeuronReader reader(import);
   const std::vector<NamedNeuron> neurons = reader.read();
   const bool brought = import.input.labels.empty() && !reader.labels().empty();
   const Labels labels =
-      brought ? Labels(LineReader("labels.csv in the archive", reader.labels()), "file", options)
-              : import.labels("file");
+      brought
+          ? Labels(file::LineReader("labels.csv in the archive", reader.labels()), "file", options)
+          : import.labels("file");
   std::vector<std::vector<int32_t>> roots;
   if (options.subtrees > 0) roots = choose_roots(neurons, options);
 
@@ -211,7 +212,7 @@ GraphStoreData import_neurons(const SpatialImport& import) {
       builder.add(part_of(neuron, subtree(neuron.parent, root, most), scale), label);
     };
     if (options.subtrees == 0) {
-      add(children_of(neuron.parent).roots.front(), used);
+      add(arrays::children_of(neuron.parent).roots.front(), used);
     } else {
       for (const int32_t root : roots[i]) add(root, options.max_nodes);
       without += roots[i].empty();
@@ -238,4 +239,4 @@ GraphStoreData import_neurons(const SpatialImport& import) {
   return builder.finish();
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::space

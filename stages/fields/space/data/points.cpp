@@ -10,7 +10,7 @@
 #include "fields/space/data/spatial_builder.h"
 #include "fields/space/data/spatial_import.h"
 
-namespace kdgat::graph {
+namespace kdgat::space {
 namespace {
 
 /// The points of one graph, in the order of their rows.
@@ -22,7 +22,7 @@ struct Points {
 
 /// Columns of a table of points.
 struct Columns {
-  explicit Columns(const CsvReader& table) : graph(table.require("graph")) {
+  explicit Columns(const file::CsvReader& table) : graph(table.require("graph")) {
     place = {table.require("x"), table.require("y")};
     if (const auto z = table.find("z")) place.push_back(*z);
     for (std::size_t c = 0; c < table.header().size(); ++c) {
@@ -58,7 +58,7 @@ void standardise(std::vector<float>& x, std::size_t width) {
   }
 }
 
-std::vector<Points> read_points(CsvReader& table, const Columns& columns) {
+std::vector<Points> read_points(file::CsvReader& table, const Columns& columns) {
   std::vector<Points> graphs;
   std::unordered_map<std::string, std::size_t> known;
   while (table.next()) {
@@ -77,13 +77,13 @@ std::vector<Points> read_points(CsvReader& table, const Columns& columns) {
 
 }  // namespace
 
-GraphStoreData import_points(const SpatialImport& import) {
+graph::GraphStoreData import_points(const SpatialImport& import) {
   const Labels labels = import.labels("graph");
   std::optional<SpatialBuilder> builder;
   std::vector<std::string> names;
   int64_t unlabelled = 0;
-  for (const LogFile& file : import.input.files) {
-    CsvReader table(LineReader(file.path, import.cancelled));
+  for (const data::LogFile& file : import.input.files) {
+    file::CsvReader table(file::LineReader(file.path, import.cancelled));
     const Columns columns(table);
     if (!builder) builder.emplace(names = columns.names);
     if (columns.names != names) {
@@ -92,7 +92,7 @@ GraphStoreData import_points(const SpatialImport& import) {
     }
     std::vector<Points> graphs = read_points(table, columns);
     if (graphs.empty()) throw Error(ExitCode::kData, "no point", "", table.name());
-    Source source{file.name, "", "train", "superpixel", table.row() + 1, 0, 0, 0};
+    graph::Source source{file.name, "", "train", "superpixel", table.row() + 1, 0, 0, 0};
     source.independent = true;
     builder->begin_source(std::move(source));
     for (Points& points : graphs) {
@@ -100,8 +100,8 @@ GraphStoreData import_points(const SpatialImport& import) {
         standardise(points.x, columns.feature.size());
       }
       SpatialGraph graph;
-      graph.edges = nearest_edges(points.pos, import.options.neighbours);
-      graph.parent = spanning_forest(points.pos, graph.edges.source, graph.edges.target);
+      graph.edges = arrays::nearest_edges(points.pos, import.options.neighbours);
+      graph.parent = arrays::spanning_forest(points.pos, graph.edges.source, graph.edges.target);
       graph.x = std::move(points.x);
       graph.pos = std::move(points.pos);
       graph.row_begin = points.row_begin;
@@ -120,4 +120,4 @@ GraphStoreData import_points(const SpatialImport& import) {
   return builder->finish();
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::space

@@ -4,17 +4,17 @@
 #include "fields/space/data/space_domain.h"
 #include "kdgat/text.h"
 
-namespace kdgat::graph {
+namespace kdgat::space {
 
 using nlohmann::json;
 
 namespace {
 
-DescribedTable classes_table(const json& result) {
+data::DescribedTable classes_table(const json& result) {
   const json& facts = result.at("facts");
   const json& spatial = facts.at("spatial");
   const json& parts = result.at("parts");
-  DescribedTable table;
+  data::DescribedTable table;
   std::vector<std::string> heading = {"class", "graphs"};
   for (const auto& [name, part] : parts.items()) heading.push_back(name);
   table.add(std::move(heading));
@@ -49,11 +49,11 @@ std::string space_headline(const json& facts) {
   return out;
 }
 
-Description describe_space_import(const json& result) {
-  Description out;
-  if (result.at("sources").size() <= kMostFiles) {
-    DescribedTable table;
-    FolderNames folders;
+data::Description describe_space_import(const json& result) {
+  data::Description out;
+  if (result.at("sources").size() <= data::kMostFiles) {
+    data::DescribedTable table;
+    data::FolderNames folders;
     for (const json& source : result.at("sources")) {
       const int64_t graphs = source.at("graphs");
       std::vector<std::string> cells = {folders.name(table, source.at("path")),
@@ -67,15 +67,15 @@ Description describe_space_import(const json& result) {
     }
     out.table(std::move(table));
   }
-  return out.text(space_headline(result) + parts_text(result) + place_text(result));
+  return out.text(space_headline(result) + data::parts_text(result) + data::place_text(result));
 }
 
-Description describe_space_store(const json& result) {
+data::Description describe_space_store(const json& result) {
   const json& facts = result.at("facts");
   const json& spatial = facts.at("spatial");
   const std::string length =
       format_number("%.4g", spatial.at("edge_length").at("median").get<double>());
-  Description out;
+  data::Description out;
   out.text(result.at("path").get<std::string>() + ": " + space_headline(facts) + ", " +
            grouped(facts.at("unlabelled")) + " without class\n" +
            grouped(facts.at("node_features")) + " node features; " +
@@ -84,26 +84,27 @@ Description describe_space_store(const json& result) {
            grouped(spatial.at("paths").at("sum")) + " paths\n")
       .options()
       .text("\nnodes, edges and paths of a graph: p50/p95/p99/max " +
-            sizes_text(facts.at("nodes")) + ", " + sizes_text(facts.at("edges")) + ", " +
-            sizes_text(spatial.at("paths")) + "\n\n")
+            data::sizes_text(facts.at("nodes")) + ", " + data::sizes_text(facts.at("edges")) +
+            ", " + data::sizes_text(spatial.at("paths")) + "\n\n")
       .table(classes_table(result));
-  if (result.at("files").size() > kMostFiles) return out;
-  DescribedTable files;
-  FolderNames folders;
+  if (result.at("files").size() > data::kMostFiles) return out;
+  data::DescribedTable files;
+  data::FolderNames folders;
   files.add({"file", "rows", "graphs", "nodes", "edges"});
   for (const json& file : result.at("files")) {
     const std::string name = folders.name(files, file.at("name"));
     files.add({name, grouped(file.at("rows")), grouped(file.at("graphs")),
-               sizes_text(file.at("nodes")), sizes_text(file.at("edges"))});
+               data::sizes_text(file.at("nodes")), data::sizes_text(file.at("edges"))});
   }
   return out.text("\n").table(std::move(files));
 }
 
 }  // namespace
 
-const Wording& space_wording() {
-  static constexpr Wording wording = {space_headline, describe_space_import, describe_space_store};
+const data::Wording& space_wording() {
+  static constexpr data::Wording wording = {space_headline, describe_space_import,
+                                            describe_space_store};
   return wording;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::space

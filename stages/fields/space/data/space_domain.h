@@ -3,10 +3,10 @@
 
 #include "engine/data/core/domain.h"
 
-namespace kdgat::graph {
+namespace kdgat::space {
 
-const Domain& space_domain();
+const data::Domain& space_domain();
 
-const Wording& space_wording();
+const data::Wording& space_wording();
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::space

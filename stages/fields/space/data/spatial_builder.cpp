@@ -6,14 +6,14 @@
 
 #include "engine/file/number_text.h"
 
-namespace kdgat::graph {
+namespace kdgat::space {
 
 SpatialBuilder::SpatialBuilder(std::vector<std::string> feature_names) {
   data_.node_features = static_cast<int64_t>(feature_names.size());
   data_.node_feature_names = std::move(feature_names);
 }
 
-void SpatialBuilder::begin_source(Source source) {
+void SpatialBuilder::begin_source(graph::Source source) {
   source.first_graph = graphs();
   source.graphs = 0;
   data_.sources.push_back(std::move(source));
@@ -36,17 +36,18 @@ void SpatialBuilder::add(const SpatialGraph& graph, const Label* label) {
   unlabelled_ += label_.back().empty() && std::isnan(target_.back());
 }
 
-GraphStoreData SpatialBuilder::finish() {
+graph::GraphStoreData SpatialBuilder::finish() {
   std::vector<std::string> classes = label_;
   std::sort(classes.begin(), classes.end());
   classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
   std::erase(classes, "");
   const auto is_number = [](const std::string& name) {
-    return std::isfinite(number_in(name).value_or(INFINITY));
+    return std::isfinite(file::number_in(name).value_or(INFINITY));
   };
   if (std::all_of(classes.begin(), classes.end(), is_number)) {
-    std::stable_sort(classes.begin(), classes.end(),
-                     [](const auto& a, const auto& b) { return *number_in(a) < *number_in(b); });
+    std::stable_sort(classes.begin(), classes.end(), [](const auto& a, const auto& b) {
+      return *file::number_in(a) < *file::number_in(b);
+    });
   }
   for (const std::string& name : label_) {
     const auto found = std::find(classes.begin(), classes.end(), name);
@@ -59,4 +60,4 @@ GraphStoreData SpatialBuilder::finish() {
   return std::move(data_);
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::space

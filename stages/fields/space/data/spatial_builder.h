@@ -10,14 +10,14 @@
 #include "engine/graph/graph_store.h"
 #include "fields/space/data/labels.h"
 
-namespace kdgat::graph {
+namespace kdgat::space {
 
 /// One graph; arrays of its nodes, numbers local to it.
 struct SpatialGraph {
   std::vector<float> x;         ///< [n,F]
   std::vector<float> pos;       ///< [n,3]
   std::vector<int32_t> parent;  ///< [n]
-  EdgeList edges;
+  arrays::EdgeList edges;
   int64_t row_begin = 0, row_end = 0;  ///< of its source
 };
 
@@ -26,7 +26,7 @@ class SpatialBuilder {
   explicit SpatialBuilder(std::vector<std::string> feature_names);
 
   /// What follows is of this source; its number of graphs is counted.
-  void begin_source(Source source);
+  void begin_source(graph::Source source);
   /// `label` null = none.
   void add(const SpatialGraph& graph, const Label* label);
 
@@ -36,10 +36,10 @@ class SpatialBuilder {
   /// The store's arrays, with positions, trees, counts of paths (the stages of space walk them) and
   /// targets: the classes that occur, in the order of their numbers if all are numbers,
   /// else of their names.
-  GraphStoreData finish();
+  graph::GraphStoreData finish();
 
  private:
-  GraphStoreData data_;
+  graph::GraphStoreData data_;
   std::vector<float> pos_;
   std::vector<int32_t> parent_;
   std::vector<std::string> label_;  // of each graph
@@ -47,4 +47,4 @@ class SpatialBuilder {
   int64_t unlabelled_ = 0;
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::space

@@ -11,20 +11,21 @@
 #include "fields/space/data/spatial_builder.h"
 #include "fields/space/data/spatial_import.h"
 
-namespace kdgat::graph {
+namespace kdgat::space {
 namespace {
 
 constexpr int64_t kMostFeatures = 1 << 20;
 
-Error refuse(const SafetensorsFile& file, const std::string& reason) {
+Error refuse(const file::SafetensorsFile& file, const std::string& reason) {
   return Error(ExitCode::kData, file.path().string() + ": " + reason);
 }
 
 /// The values of a tensor of rank `rank`, of either width, as `T`. Integers must be 32-bit numbers
 /// where T is.
 template <class T, class Narrow, class Wide>
-std::vector<T> values_of(const SafetensorsFile& file, const std::string& name, std::size_t rank) {
-  const TensorView& view = file.tensor(name);
+std::vector<T> values_of(const file::SafetensorsFile& file, const std::string& name,
+                         std::size_t rank) {
+  const file::TensorView& view = file.tensor(name);
   if (view.shape.size() != rank) throw refuse(file, name + " has another number of dimensions");
   const auto convert = [&](const auto& values) {
     std::vector<T> out;
@@ -40,13 +41,14 @@ std::vector<T> values_of(const SafetensorsFile& file, const std::string& name, s
     }
     return out;
   };
-  return fits<Wide>(view.dtype) ? convert(view.as<Wide>()) : convert(view.as<Narrow>());
+  return file::fits<Wide>(view.dtype) ? convert(view.as<Wide>()) : convert(view.as<Narrow>());
 }
 
-std::vector<float> floats(const SafetensorsFile& file, const std::string& name, std::size_t rank) {
+std::vector<float> floats(const file::SafetensorsFile& file, const std::string& name,
+                          std::size_t rank) {
   return values_of<float, float, double>(file, name, rank);
 }
-std::vector<int32_t> numbers(const SafetensorsFile& file, const std::string& name,
+std::vector<int32_t> numbers(const file::SafetensorsFile& file, const std::string& name,
                              std::size_t rank) {
   return values_of<int32_t, int32_t, int64_t>(file, name, rank);
 }
@@ -54,7 +56,7 @@ std::vector<int32_t> numbers(const SafetensorsFile& file, const std::string& nam
 /// The arrays of one file, checked against each other.
 class Reader {
  public:
-  explicit Reader(const std::filesystem::path& path) : file_(SafetensorsFile::open(path)) {
+  explicit Reader(const std::filesystem::path& path) : file_(file::SafetensorsFile::open(path)) {
     x_ = floats(file_, "x", 2);
     const std::vector<int64_t>& shape = file_.tensor("x").shape;
     nodes_ = shape[0];
@@ -114,12 +116,12 @@ class Reader {
     SpatialGraph out;
     out.x = part(x_, first * features_, n * features_);
     out.pos = part(pos_, first * 3, n * 3);
-    out.edges = coalesce(source, target);
+    out.edges = arrays::coalesce(source, target);
     if (parent_.empty()) {
-      out.parent = spanning_forest(out.pos, out.edges.source, out.edges.target);
+      out.parent = arrays::spanning_forest(out.pos, out.edges.source, out.edges.target);
     } else {
       out.parent = part(parent_, first, n);
-      if (const auto faulty = faulty_nodes(out.parent); !faulty.empty()) {
+      if (const auto faulty = arrays::faulty_nodes(out.parent); !faulty.empty()) {
         throw refuse(file_, "the parents of " + name + " do not form a forest: node " +
                                 std::to_string(faulty.front()) +
                                 " is in a cycle or its parent is not a node");
@@ -169,7 +171,7 @@ class Reader {
     }
   }
 
-  SafetensorsFile file_;
+  file::SafetensorsFile file_;
   int64_t nodes_ = 0, features_ = 0;
   std::vector<float> x_, pos_, target_;
   std::vector<int32_t> edges_, parent_, y_;
@@ -178,10 +180,10 @@ class Reader {
 
 }  // namespace
 
-GraphStoreData import_spatial_graphs(const SpatialImport& import) {
+graph::GraphStoreData import_spatial_graphs(const SpatialImport& import) {
   std::optional<SpatialBuilder> builder;
   int64_t features = 0, loops = 0, repeated = 0;
-  for (const LogFile& file : import.input.files) {
+  for (const data::LogFile& file : import.input.files) {
     const Reader reader(file.path);
     if (!builder) {
       features = reader.features();
@@ -194,7 +196,7 @@ GraphStoreData import_spatial_graphs(const SpatialImport& import) {
                                        std::to_string(reader.features()) +
                                        " features, other files " + std::to_string(features));
     }
-    Source source{file.name, "", "train", "spatial-graphs", reader.nodes(), 0, 0, 0};
+    graph::Source source{file.name, "", "train", "spatial-graphs", reader.nodes(), 0, 0, 0};
     source.independent = true;
     builder->begin_source(std::move(source));
     for (std::size_t g = 0; g < reader.graphs(); ++g) {
@@ -216,4 +218,4 @@ GraphStoreData import_spatial_graphs(const SpatialImport& import) {
   return builder->finish();
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::space

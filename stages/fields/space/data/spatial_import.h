@@ -15,7 +15,7 @@
 #include "fields/space/data/labels.h"
 #include "fields/space/data/spatial_options.h"
 
-namespace kdgat::graph {
+namespace kdgat::space {
 
 /// "swc", "superpixel" and "spatial-graphs", as the option `format` names them.
 const std::vector<std::string>& spatial_formats();
@@ -25,11 +25,11 @@ bool is_swc_name(const std::string& name);
 /// Columns that make a CSV a table of points; also "z", and any others as features.
 inline constexpr const char* kPointColumns[] = {"graph", "x", "y"};
 /// A safetensors file with pos and edge_index that is no graph store.
-bool is_spatial_graphs(const SafetensorsFile& file);
+bool is_spatial_graphs(const file::SafetensorsFile& file);
 
 struct SpatialSource {
   std::string format;
-  std::vector<LogFile> files;
+  std::vector<data::LogFile> files;
   std::filesystem::path labels;  ///< empty = none
   bool is_sure = true;           ///< false of an archive that seems to hold something else
 };
@@ -55,9 +55,10 @@ struct SpatialImport {
 };
 
 /// Throws Error(kData) with the places, "file:line", of what is wrong.
-GraphStoreData import_spatial(const SpatialImport& import);
-GraphStoreData import_neurons(const SpatialImport& import);         ///< see swc.h, subtrees.h
-GraphStoreData import_points(const SpatialImport& import);          ///< see points.cpp
-GraphStoreData import_spatial_graphs(const SpatialImport& import);  ///< see spatial_graphs.cpp
+graph::GraphStoreData import_spatial(const SpatialImport& import);
+graph::GraphStoreData import_neurons(const SpatialImport& import);  ///< see swc.h, subtrees.h
+graph::GraphStoreData import_points(const SpatialImport& import);   ///< see points.cpp
+graph::GraphStoreData import_spatial_graphs(
+    const SpatialImport& import);  ///< see spatial_graphs.cpp
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::space

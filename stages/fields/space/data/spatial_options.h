@@ -10,9 +10,9 @@
 #include "engine/data/core/labelled_files.h"
 #include "kdgat/options.h"
 
-namespace kdgat::graph {
+namespace kdgat::space {
 
-struct SpatialOptions : LabelledFiles {
+struct SpatialOptions : data::LabelledFiles {
   std::string target_column;
   std::vector<std::string> repair;
   std::string normalise = "none";
@@ -56,7 +56,7 @@ struct SpatialOptions : LabelledFiles {
 };
 
 /// All options that matter to graphs in space.
-struct SpatialImportOptions : SharedOptions, SpatialOptions {
+struct SpatialImportOptions : data::SharedOptions, SpatialOptions {
   static auto table() {
     return std::tuple_cat(std::tuple{format_row()}, split_rows(), fold_rows(),
                           SpatialOptions::table());
@@ -69,4 +69,4 @@ struct SpatialImportOptions : SharedOptions, SpatialOptions {
   }
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::space

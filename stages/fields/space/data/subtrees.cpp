@@ -5,12 +5,12 @@
 
 #include "engine/arrays/spatial.h"
 
-namespace kdgat::graph {
+namespace kdgat::space {
 
 BranchPoints branch_points(std::span<const int32_t> parent, int64_t min_nodes, int64_t max_nodes) {
-  const Children children = children_of(parent);
+  const arrays::Children children = arrays::children_of(parent);
   std::vector<int32_t> in(parent.size()), out(parent.size());
-  euler_tour(parent, in, out);
+  arrays::euler_tour(parent, in, out);
   BranchPoints points;
   for (std::size_t v = 0; v < parent.size(); ++v) {
     const int64_t size = int64_t{out[v]} - in[v];
@@ -35,7 +35,7 @@ std::vector<int64_t> even_shares(const std::vector<int64_t>& available, int64_t 
   return shares;
 }
 
-std::vector<int32_t> choose(BranchPoints points, int64_t count, Random& random) {
+std::vector<int32_t> choose(BranchPoints points, int64_t count, arrays::Random& random) {
   random.shuffle(points.fitting);
   random.shuffle(points.larger);
   std::vector<int32_t> all = std::move(points.fitting);
@@ -46,7 +46,7 @@ std::vector<int32_t> choose(BranchPoints points, int64_t count, Random& random) 
 }
 
 std::vector<int32_t> subtree(std::span<const int32_t> parent, int32_t root, int64_t max_nodes) {
-  const Children children = children_of(parent);
+  const arrays::Children children = arrays::children_of(parent);
   std::vector<int32_t> nodes{root};
   for (std::size_t next = 0; next < nodes.size(); ++next) {
     for (const int32_t child : children.of(nodes[next])) {
@@ -58,4 +58,4 @@ std::vector<int32_t> subtree(std::span<const int32_t> parent, int32_t root, int6
   return nodes;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::space

@@ -7,7 +7,7 @@
 
 #include "engine/arrays/random.h"
 
-namespace kdgat::graph {
+namespace kdgat::space {
 
 /// Nodes with several children, ascending, by the size of the subtree below them.
 struct BranchPoints {
@@ -22,10 +22,10 @@ BranchPoints branch_points(std::span<const int32_t> parent, int64_t min_nodes, i
 std::vector<int64_t> even_shares(const std::vector<int64_t>& available, int64_t wanted);
 
 /// `count` of the points, ascending; those that fit before larger ones.
-std::vector<int32_t> choose(BranchPoints points, int64_t count, Random& random);
+std::vector<int32_t> choose(BranchPoints points, int64_t count, arrays::Random& random);
 
 /// The subtree of `root`, ascending; of a larger one the `max_nodes` that are first breadth first,
 /// children in ascending order.
 std::vector<int32_t> subtree(std::span<const int32_t> parent, int32_t root, int64_t max_nodes);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::space

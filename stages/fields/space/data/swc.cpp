@@ -11,7 +11,7 @@
 #include "engine/file/number_text.h"
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::space {
 namespace {
 
 constexpr std::size_t kFields = 7;
@@ -32,7 +32,7 @@ std::string_view next_word(std::string_view& rest) {
 /// Reads one file; the parts of a neuron in the order in which they are known.
 class SwcReader {
  public:
-  SwcReader(LineReader lines, const SwcRepairs& wanted)
+  SwcReader(file::LineReader lines, const SwcRepairs& wanted)
       : lines_(std::move(lines)), wanted_(wanted) {}
 
   Neuron read() {
@@ -81,7 +81,7 @@ class SwcReader {
     }
     std::array<double, 3> scale{};
     for (double& s : scale) {
-      const std::optional<double> value = number_in(next_word(rest));
+      const std::optional<double> value = file::number_in(next_word(rest));
       if (!value && &s == scale.data()) return;  // a remark that begins with this word
       if (!value || !(*value > 0) || !std::isfinite(*value)) {
         fail_here("SCALE needs three positive numbers");
@@ -100,16 +100,16 @@ class SwcReader {
         fail_here("too few fields: " + std::to_string(f) +
                   ", a node has id type x y z radius parent");
       }
-      const std::optional<double> value = number_in(word);
+      const std::optional<double> value = file::number_in(word);
       const bool mendable = f == 5 && wanted_.radius;
       if ((!value || !std::isfinite(*value)) && !mendable) {
-        fail_here(std::string(kFieldNames[f]) + " is not a number: " + shown(word),
+        fail_here(std::string(kFieldNames[f]) + " is not a number: " + file::shown(word),
                   f == 5 ? "data.repair=radius takes 0 instead" : "");
       }
       values[f] = value.value_or(std::nan(""));
       const bool whole = f == 0 || f == 1 || f == 6;
       if (whole && (std::floor(values[f]) != values[f] || std::abs(values[f]) > kLargestNumber)) {
-        fail_here(std::string(kFieldNames[f]) + " is not a whole number: " + shown(word));
+        fail_here(std::string(kFieldNames[f]) + " is not a whole number: " + file::shown(word));
       }
     }
     if (values[0] < 0) fail_here("id is negative");
@@ -161,14 +161,14 @@ class SwcReader {
       }
       neuron_.parent.push_back(parent == nodes_.end() ? -1 : parent->second);
     }
-    if (const std::vector<int32_t> faulty = faulty_nodes(neuron_.parent); !faulty.empty()) {
+    if (const std::vector<int32_t> faulty = arrays::faulty_nodes(neuron_.parent); !faulty.empty()) {
       const auto n = static_cast<std::size_t>(faulty.front());
       fail(line_[n], "a cycle: the node is an ancestor of itself");
     }
   }
 
   void keep_one_tree() {
-    const std::vector<int32_t> roots = children_of(neuron_.parent).roots;
+    const std::vector<int32_t> roots = arrays::children_of(neuron_.parent).roots;
     if (roots.size() == 1) return;
     if (!wanted_.roots) {
       fail(line_[static_cast<std::size_t>(roots[1])],
@@ -177,7 +177,7 @@ class SwcReader {
            "data.repair=roots keeps the largest tree");
     }
     std::vector<int32_t> in(neuron_.parent.size()), out(in.size());
-    euler_tour(neuron_.parent, in, out);
+    arrays::euler_tour(neuron_.parent, in, out);
     const auto size = [&](int32_t v) {
       return out[static_cast<std::size_t>(v)] - in[static_cast<std::size_t>(v)];
     };
@@ -207,7 +207,7 @@ class SwcReader {
     neuron_ = std::move(kept);
   }
 
-  LineReader lines_;
+  file::LineReader lines_;
   SwcRepairs wanted_;
   Neuron neuron_;
   std::array<double, 3> scale_{1, 1, 1};
@@ -218,8 +218,8 @@ class SwcReader {
 
 }  // namespace
 
-Neuron read_swc(LineReader lines, const SwcRepairs& repairs) {
+Neuron read_swc(file::LineReader lines, const SwcRepairs& repairs) {
   return SwcReader(std::move(lines), repairs).read();
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::space

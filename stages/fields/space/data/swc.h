@@ -8,7 +8,7 @@
 
 #include "engine/file/line_reader.h"
 
-namespace kdgat::graph {
+namespace kdgat::space {
 
 inline constexpr int32_t kSwcTypes = 8;   ///< 0 undefined, 1 soma, .. 7 glia
 inline constexpr int32_t kSwcCustom = 5;  ///< also the type of numbers above 7
@@ -34,6 +34,6 @@ struct Neuron {
 };
 
 /// Throws Error(kData) with the place, "file:line", at the first fault that is not to be mended.
-Neuron read_swc(LineReader lines, const SwcRepairs& repairs);
+Neuron read_swc(file::LineReader lines, const SwcRepairs& repairs);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::space

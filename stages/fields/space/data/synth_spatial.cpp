@@ -10,7 +10,7 @@
 #include "kdgat/atomic_file.h"
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::space {
 namespace {
 
 using Vector = std::array<double, 3>;
@@ -19,14 +19,14 @@ constexpr uint64_t kTreeStream = 11, kPointStream = 12;
 
 /// A number between -1 and 1, more often near 0. Of uniform numbers and sums alone: library
 /// functions may differ in the last bit, and few such bits reach the digits written.
-double bell(Random& random) {
+double bell(arrays::Random& random) {
   double total = random.uniform();
   total += random.uniform();
   total += random.uniform();
   return total / 1.5 - 1;
 }
 
-double share_of(const SynthSize& options, int64_t graph) {
+double share_of(const data::SynthSize& options, int64_t graph) {
   if (options.classes < 2) return 0;
   return static_cast<double>(graph % options.classes) / static_cast<double>(options.classes - 1);
 }
@@ -75,9 +75,9 @@ void check(const std::function<bool()>& cancelled) {
 
 }  // namespace
 
-std::string synthetic_tree(const SynthSize& options, int64_t graph) {
-  Random random(Random(static_cast<uint64_t>(options.seed), kTreeStream).next(),
-                static_cast<uint64_t>(graph));
+std::string synthetic_tree(const data::SynthSize& options, int64_t graph) {
+  arrays::Random random(arrays::Random(static_cast<uint64_t>(options.seed), kTreeStream).next(),
+                        static_cast<uint64_t>(graph));
   const Shape shape(share_of(options, graph));
   struct Tip {
     int64_t node;
@@ -117,9 +117,9 @@ std::string synthetic_tree(const SynthSize& options, int64_t graph) {
   return text;
 }
 
-void write_synthetic_trees(const std::filesystem::path& folder, const SynthSize& options,
+void write_synthetic_trees(const std::filesystem::path& folder, const data::SynthSize& options,
                            const std::function<bool()>& cancelled) {
-  make_folder(folder);
+  data::make_folder(folder);
   std::string labels = "file,class,branching\n";
   for (int64_t graph = 0; graph < options.graphs; ++graph) {
     check(cancelled);
@@ -133,16 +133,16 @@ void write_synthetic_trees(const std::filesystem::path& folder, const SynthSize&
   write_file(folder / "labels.csv", labels);
 }
 
-void write_synthetic_points(const std::filesystem::path& folder, const SynthSize& options,
+void write_synthetic_points(const std::filesystem::path& folder, const data::SynthSize& options,
                             const std::function<bool()>& cancelled) {
-  make_folder(folder);
+  data::make_folder(folder);
   const auto side = std::max<int64_t>(
       2, static_cast<int64_t>(std::sqrt(static_cast<double>(options.nodes) + 0.5)));
   std::string points = "graph,x,y,red,green,blue,area,eccentricity\n", labels = "graph,class\n";
   for (int64_t graph = 0; graph < options.graphs; ++graph) {
     check(cancelled);
-    Random random(Random(static_cast<uint64_t>(options.seed), kPointStream).next(),
-                  static_cast<uint64_t>(graph));
+    arrays::Random random(arrays::Random(static_cast<uint64_t>(options.seed), kPointStream).next(),
+                          static_cast<uint64_t>(graph));
     const std::string name = "image_" + std::to_string(graph);
     const double frequency = 6 + 18 * share_of(options, graph);
     const double phase = 6.28318 * random.uniform();
@@ -168,4 +168,4 @@ void write_synthetic_points(const std::filesystem::path& folder, const SynthSize
   write_file(folder / "labels.csv", labels);
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::space

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-using Needs = setup::Needs<graph::Positions, graph::PathCounts, graph::Targets>;
+using Needs = space::Needs<graph::Positions, graph::PathCounts, graph::Targets>;
 
 bool is_regression(const FinetuneOptions& o) { return o.task == "regression"; }
 
@@ -48,13 +48,13 @@ fs::path encoder_file(const FinetuneOptions& options, const Request& request) {
   return path;
 }
 
-model::SgmpConfig config_from(const graph::SafetensorsFile& file) {
+space::SgmpConfig config_from(const file::SafetensorsFile& file) {
   const model::ModelHeader header = model::load_header(file);
   if (header.name != "gtssl" || !header.config.contains("encoder")) {
     throw Error(ExitCode::kData, file.path().string() + ": a " + header.name +
                                      ", and not an encoder of the stage gtssl");
   }
-  model::SgmpConfig config;
+  space::SgmpConfig config;
   try {
     header.config.at("encoder").get_to(config);
   } catch (const Error& error) {
@@ -68,14 +68,14 @@ model::SgmpConfig config_from(const graph::SafetensorsFile& file) {
 }
 
 /// Of the pre-trained file what starts with "encoder.".
-void load_encoder(const graph::SafetensorsFile& file, model::SgmpEncoder& encoder) {
+void load_encoder(const file::SafetensorsFile& file, space::SgmpEncoder& encoder) {
   const torch::NoGradGuard no_grad;
   for (auto& item : encoder->named_parameters()) {
     const std::string name = "encoder." + item.key();
     const at::Tensor& to = item.value();
     const auto found = file.tensors().find(name);
     if (found == file.tensors().end() || found->second.shape != to.sizes().vec() ||
-        found->second.dtype != graph::DType::kF32) {
+        found->second.dtype != file::DType::kF32) {
       throw Error(ExitCode::kData, file.path().string() + ": no tensor '" + name +
                                        "' of the shape its configuration says");
     }
@@ -99,7 +99,7 @@ std::vector<int64_t> usable(const FinetuneOptions& options, const train::Data& d
 /// The labelled share of the training graphs, chosen class by class by the seed.
 std::vector<int64_t> labelled_share(const FinetuneOptions& options, const train::Data& data,
                                     std::vector<int64_t> ids, int64_t seed) {
-  graph::Random(static_cast<uint64_t>(seed), 0x1abe1).shuffle(ids);
+  arrays::Random(static_cast<uint64_t>(seed), 0x1abe1).shuffle(ids);
   std::map<int32_t, std::vector<int64_t>> by_class;
   for (const int64_t id : ids) {
     const auto g = static_cast<std::size_t>(id);
@@ -121,13 +121,13 @@ std::vector<int64_t> labelled_share(const FinetuneOptions& options, const train:
 struct Setup {
   train::Data data;
   train::Parts parts;
-  model::SgmpConfig config;  ///< of the encoder
+  space::SgmpConfig config;  ///< of the encoder
   std::string start;         ///< "pre-trained", "from scratch" or "shape"
-  std::unique_ptr<objective::GraphObjective> objective;
+  std::unique_ptr<space::GraphObjective> objective;
 };
 
 void standardise_target(const train::Data& data, const std::vector<int64_t>& ids,
-                        const model::GraphModel& model) {
+                        const space::GraphModel& model) {
   std::vector<double> values;
   values.reserve(ids.size());
   for (const int64_t id : ids) {
@@ -160,18 +160,18 @@ Setup set_up(const FinetuneOptions& options, const Request& request, const Host*
   }
   const model::GeneratorLock generator = model::hold_generator();
   train::prepare(options, request);
-  model::GraphHeadConfig head;
-  static_cast<model::HeadForm&>(head) = options;
+  space::GraphHeadConfig head;
+  static_cast<space::HeadForm&>(head) = options;
   head.classes = is_regression(options) ? 0 : classes;
-  model::GraphModel model{nullptr};
+  space::GraphModel model{nullptr};
   const fs::path file = encoder_file(options, request);
   if (options.representation == "shape") {
     out.start = "shape";
-    model = model::GraphModel(head);
+    model = space::GraphModel(head);
   } else if (!file.empty()) {
     out.start = "pre-trained";
-    const auto opened = graph::SafetensorsFile::open(file);
-    if (std::vector<Diagnostic> faults = graph::verify_hashes(opened); !faults.empty()) {
+    const auto opened = file::SafetensorsFile::open(file);
+    if (std::vector<Diagnostic> faults = file::verify_hashes(opened); !faults.empty()) {
       for (Diagnostic& fault : faults) fault.hint = "run the step that made it again";
       throw Error(ExitCode::kData, std::move(faults));
     }
@@ -181,13 +181,13 @@ Setup set_up(const FinetuneOptions& options, const Request& request, const Host*
                   file.string() + ": an encoder of " + std::to_string(out.config.node_features) +
                       " node features, the data has " + std::to_string(store.node_features()));
     }
-    model = model::GraphModel(out.config, head);
+    model = space::GraphModel(out.config, head);
     load_encoder(opened, model->encoder);
   } else {
     out.start = "from scratch";
-    out.config = model::make_sgmp_config(options, store.node_features(),
-                                         setup::median_edge_length(store, train));
-    model = model::GraphModel(out.config, head);
+    out.config = space::make_sgmp_config(options, store.node_features(),
+                                         space::median_edge_length(store, train));
+    model = space::GraphModel(out.config, head);
   }
   if (is_regression(options)) standardise_target(out.data, out.parts.train, model);
   model->to(torch::Device(request.device));
@@ -198,8 +198,7 @@ Setup set_up(const FinetuneOptions& options, const Request& request, const Host*
   } else {
     model->encoder->path_budget = options.path_budget;
   }
-  out.objective =
-      std::make_unique<objective::GraphObjective>(std::move(model), options.freeze_encoder);
+  out.objective = std::make_unique<space::GraphObjective>(std::move(model), options.freeze_encoder);
   out.objective->keep_readouts = options.freeze_encoder || out.start == "shape";
   if (host != nullptr) {
     host->log("info", std::to_string(out.parts.train.size()) + " labelled training graphs of " +
@@ -236,7 +235,7 @@ json judge(const FinetuneOptions& options, const Setup& setup, const std::vector
 }
 
 json facts_of(const FinetuneOptions& options, const std::string& start,
-              const model::SgmpConfig& config, const model::GraphModel& module) {
+              const space::SgmpConfig& config, const space::GraphModel& module) {
   json out = {{"model", "graph"},
               {"size", "custom"},
               {"task", options.task},
@@ -250,8 +249,8 @@ json facts_of(const FinetuneOptions& options, const std::string& start,
 
 memory::Footprint footprint_of(const FinetuneOptions& options, const Setup& setup,
                                const Request& request) {
-  const model::GraphModel& model = setup.objective->model();
-  model::SgmpStep step;
+  const space::GraphModel& model = setup.objective->model();
+  space::SgmpStep step;
   step.path_budget = options.path_budget;
   step.batch_graphs = options.batch_size;
   step.has_two_layers = options.head == "published";
@@ -259,7 +258,7 @@ memory::Footprint footprint_of(const FinetuneOptions& options, const Setup& setu
   step.is_short = options.is_short();
   step.accumulating = options.accumulates();
   step.kernels = train::planned_kernels(request);
-  return model::footprint(setup.config, step, model::path_statistics(setup.data.store.facts()),
+  return space::footprint(setup.config, step, space::path_statistics(setup.data.store.facts()),
                           model::count_parameters(*model),
                           static_cast<int64_t>(model->parameters().size()));
 }
@@ -328,7 +327,7 @@ json Finetune::run(const Options& options, const Request& request, Host& host) {
   task.identity["encoder_path"] = "";  // what it is, not where it lies
   if (const fs::path file = encoder_file(options, request);
       !file.empty() && setup.start == "pre-trained") {
-    task.identity["encoder_path"] = graph::SafetensorsFile::open(file).header_hash();
+    task.identity["encoder_path"] = file::SafetensorsFile::open(file).header_hash();
   }
   task.size = setup.start;
   task.judge = [&](const std::vector<int64_t>& ids, const std::function<void()>& check) {
@@ -338,7 +337,7 @@ json Finetune::run(const Options& options, const Request& request, Host& host) {
   json result =
       train::fit(options, *setup.objective, task, setup.data.store, setup.parts, request, host);
   report(options, setup, host, result);
-  const model::GraphModel& model = setup.objective->model();
+  const space::GraphModel& model = setup.objective->model();
   json config = {{"task", options.task},
                  {"readout", options.readout},
                  {"head", options.head},

@@ -13,7 +13,7 @@
 
 namespace kdgat::finetune {
 
-struct FinetuneOptions : train::TrainOptions, model::SgmpForm, model::SgmpSizes, model::HeadForm {
+struct FinetuneOptions : train::TrainOptions, space::SgmpForm, space::SgmpSizes, space::HeadForm {
   std::string task = "classification";
   std::string representation = "encoder";
   std::string encoder_path;
@@ -63,7 +63,7 @@ struct FinetuneOptions : train::TrainOptions, model::SgmpForm, model::SgmpSizes,
                 .range(1, 64),
             field("path_budget", &O::path_budget, "Third-order paths alive at once.")
                 .range(1, 1 << 24)},
-        model::SgmpForm::table(), model::HeadForm::table(), train::TrainOptions::table());
+        space::SgmpForm::table(), space::HeadForm::table(), train::TrainOptions::table());
   }
 
   std::vector<Diagnostic> validate() const {

@@ -16,15 +16,15 @@
 namespace kdgat::gtssl {
 namespace {
 
-using Needs = setup::Needs<graph::Positions, graph::Trees, graph::PathCounts>;
+using Needs = space::Needs<graph::Positions, graph::Trees, graph::PathCounts>;
 
-model::GrowthConfig make_growth(const GtsslOptions& o) {
-  model::GrowthConfig c;
-  static_cast<model::GrowthForm&>(c) = o;
+space::GrowthConfig make_growth(const GtsslOptions& o) {
+  space::GrowthConfig c;
+  static_cast<space::GrowthForm&>(c) = o;
   return c;
 }
 
-nlohmann::json facts_of(const model::SgmpConfig& config, const model::TreeModel& module) {
+nlohmann::json facts_of(const space::SgmpConfig& config, const space::TreeModel& module) {
   return {{"model", "gtssl"},
           {"size", "custom"},
           {"parameters", model::count_parameters(*module->encoder)},
@@ -33,10 +33,10 @@ nlohmann::json facts_of(const model::SgmpConfig& config, const model::TreeModel&
           {"widths", {{"hidden", config.hidden}, {"interactions", config.interactions}}}};
 }
 
-memory::Footprint counted_of(const GtsslOptions& options, const model::SgmpConfig& config,
-                             const model::TreeModel& module, const nlohmann::json& graph_facts,
+memory::Footprint counted_of(const GtsslOptions& options, const space::SgmpConfig& config,
+                             const space::TreeModel& module, const nlohmann::json& graph_facts,
                              const Request& request) {
-  model::SgmpStep step;
+  space::SgmpStep step;
   step.path_budget = options.path_budget;
   step.batch_graphs = options.batch_size;
   step.upward = true;
@@ -44,7 +44,7 @@ memory::Footprint counted_of(const GtsslOptions& options, const model::SgmpConfi
   step.is_short = options.is_short();
   step.accumulating = options.accumulates();
   step.kernels = train::planned_kernels(request);
-  return model::footprint(config, step, model::path_statistics(graph_facts),
+  return space::footprint(config, step, space::path_statistics(graph_facts),
                           model::count_parameters(*module),
                           static_cast<int64_t>(module->parameters().size()));
 }
@@ -53,8 +53,8 @@ memory::Footprint counted_of(const GtsslOptions& options, const model::SgmpConfi
 struct Setup {
   train::Data data;
   train::Parts parts;
-  model::SgmpConfig config;
-  std::unique_ptr<objective::TreeObjective> objective;
+  space::SgmpConfig config;
+  std::unique_ptr<space::TreeObjective> objective;
 };
 
 Setup set_up(const GtsslOptions& options, const Request& request) {
@@ -72,12 +72,12 @@ Setup set_up(const GtsslOptions& options, const Request& request) {
   }
   const model::GeneratorLock generator = model::hold_generator();
   train::prepare(options, request);
-  out.config = model::make_sgmp_config(options, out.data.store.node_features(),
-                                       setup::median_edge_length(out.data.store, out.parts.train));
-  model::TreeModel model(out.config, make_growth(options));
+  out.config = space::make_sgmp_config(options, out.data.store.node_features(),
+                                       space::median_edge_length(out.data.store, out.parts.train));
+  space::TreeModel model(out.config, make_growth(options));
   model->to(torch::Device(request.device));
   model->encoder->path_budget = options.path_budget;
-  out.objective = std::make_unique<objective::TreeObjective>(std::move(model));
+  out.objective = std::make_unique<space::TreeObjective>(std::move(model));
   out.objective->options = options;
   return out;
 }
@@ -105,8 +105,8 @@ nlohmann::json Gtssl::plan(const Options& options, const Request& request) {
   const nlohmann::json& facts = request.input("graphs").facts;
   if (!facts.contains("node_features")) return nlohmann::json::object();
   Needs::check(facts);
-  const model::SgmpConfig config = model::make_sgmp_config(options, facts.at("node_features"), 1);
-  const model::TreeModel model(config, make_growth(options));
+  const space::SgmpConfig config = space::make_sgmp_config(options, facts.at("node_features"), 1);
+  const space::TreeModel model(config, make_growth(options));
   nlohmann::json out = facts_of(config, model);
   const memory::Footprint counted = counted_of(options, config, model, facts, request);
   out.update(train::planned_memory(options, "none", counted, request, [&] {
@@ -125,7 +125,7 @@ nlohmann::json Gtssl::run(const Options& options, const Request& request, Host& 
   task.size = "custom";
   nlohmann::json result =
       train::fit(options, *setup.objective, task, setup.data.store, setup.parts, request, host);
-  const model::TreeModel& model = setup.objective->model();
+  const space::TreeModel& model = setup.objective->model();
   nlohmann::json config = {{"encoder", setup.config},
                            {"num_rbf_centers", options.num_rbf_centers},
                            {"rbf_gamma", options.rbf_gamma}};

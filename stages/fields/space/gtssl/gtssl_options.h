@@ -13,10 +13,10 @@
 namespace kdgat::gtssl {
 
 struct GtsslOptions : train::TrainOptions,
-                      model::SgmpForm,
-                      model::SgmpSizes,
-                      model::GrowthForm,
-                      objective::TreeLossOptions {
+                      space::SgmpForm,
+                      space::SgmpSizes,
+                      space::GrowthForm,
+                      space::TreeLossOptions {
   int64_t path_budget = 4096;
   bool train_on_healthy_only = false;
 
@@ -45,7 +45,7 @@ struct GtsslOptions : train::TrainOptions,
                 .range(1, 1 << 24),
             field("train_on_healthy_only", &O::train_on_healthy_only,
                   "Train on the graphs of the first class alone.")},
-        model::SgmpForm::table(), model::GrowthForm::table(), objective::TreeLossOptions::table(),
+        space::SgmpForm::table(), space::GrowthForm::table(), space::TreeLossOptions::table(),
         train::TrainOptions::table());
   }
 };

@@ -2,17 +2,17 @@
 
 #include <ATen/ATen.h>
 
-namespace kdgat::model {
+namespace kdgat::space {
 
 namespace {
 
-at::Tensor view(const graph::Buffer<int32_t>& buffer, int64_t size) {
+at::Tensor view(const arrays::Buffer<int32_t>& buffer, int64_t size) {
   return at::from_blob(const_cast<int32_t*>(buffer.data()), {size}, at::kInt);
 }
 
 }  // namespace
 
-ChunkIndex::ChunkIndex(const graph::PathChunk& chunk, at::Device device)
+ChunkIndex::ChunkIndex(const arrays::PathChunk& chunk, at::Device device)
     : arcs(chunk.arcs),
       triplets(chunk.triplets),
       paths(chunk.paths),
@@ -29,4 +29,4 @@ ChunkIndex::ChunkIndex(const graph::PathChunk& chunk, at::Device device)
   }
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::space

@@ -5,11 +5,11 @@
 
 #include "engine/arrays/paths.h"
 
-namespace kdgat::model {
+namespace kdgat::space {
 
 /// A chunk's runs as tensors on a device; on the CPU they look into the chunk.
 struct ChunkIndex {
-  ChunkIndex(const graph::PathChunk& chunk, at::Device device);
+  ChunkIndex(const arrays::PathChunk& chunk, at::Device device);
 
   int64_t arcs, triplets, paths;
   at::Tensor i_A, j_A;        ///< int32 nodes
@@ -20,4 +20,4 @@ struct ChunkIndex {
   at::Tensor path_ptr_A1;  ///< int32 first path of each arc
 };
 
-}  // namespace kdgat::model
+}  // namespace kdgat::space

@@ -10,13 +10,13 @@
 #include "engine/kernels/full_precision.h"
 #include "engine/model/layers/init.h"
 
-namespace kdgat::model {
+namespace kdgat::space {
 
 namespace {
 
 torch::nn::Linear glorot_linear(int64_t in, int64_t out) {
   torch::nn::Linear linear(in, out);
-  glorot(linear->weight);
+  model::glorot(linear->weight);
   torch::nn::init::zeros_(linear->bias);
   return linear;
 }
@@ -29,7 +29,7 @@ at::Tensor shapes_of(const graph::GraphBatch& batch) {
 }  // namespace
 
 at::Tensor readout(const at::Tensor& h_NH, const SpatialTensors& batch, const std::string& kind) {
-  const at::Tensor h = full(h_NH);
+  const at::Tensor h = kernels::full(h_NH);
   at::Tensor sum = at::zeros({batch.graphs, h.size(1)}, h.options()).index_add(0, batch.graph_N, h);
   if (kind != "mean") return sum;
   const at::Tensor count = at::bincount(batch.graph_N, {}, batch.graphs).clamp_min(1);
@@ -82,7 +82,7 @@ at::Tensor GraphModelImpl::encode(const graph::GraphBatch& batch) {
 at::Tensor GraphModelImpl::head(const at::Tensor& readout_GH) {
   at::Tensor x = readout_GH;
   if (lin1_) x = lin1_->forward(x).relu();
-  return full(lin2_->forward(x));
+  return kernels::full(lin2_->forward(x));
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::space

@@ -15,7 +15,7 @@
 #include "fields/space/model/spatial_tensors.h"
 #include "fields/space/model/tree_form.h"
 
-namespace kdgat::model {
+namespace kdgat::space {
 
 /// Head: Lin(H, H/2)-ReLU-Lin(H/2, C), or Lin(H, C).
 struct GraphHeadConfig : HeadForm {
@@ -54,4 +54,4 @@ class GraphModelImpl : public torch::nn::Module {
 };
 TORCH_MODULE(GraphModel);
 
-}  // namespace kdgat::model
+}  // namespace kdgat::space

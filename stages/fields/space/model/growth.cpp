@@ -8,7 +8,7 @@
 
 #include "engine/kernels/full_precision.h"
 
-namespace kdgat::model {
+namespace kdgat::space {
 
 namespace {
 
@@ -63,7 +63,7 @@ at::Tensor sum_to_root(at::Tensor rows_NC, std::vector<int64_t> up) {
 Growth growth_of(const at::Tensor& pos_N3, std::span<const int32_t> parent,
                  const GrowthConfig& config) {
   const at::NoGradGuard no_grad;
-  const FullPrecision full_precision;
+  const kernels::FullPrecision full_precision;
   Trees trees(parent);
   const at::Tensor up_N = to_tensor(trees.up, pos_N3.device());
   const at::Tensor is_edge_N = up_N.ne(at::arange(up_N.size(0), up_N.options()));
@@ -113,20 +113,20 @@ GrowthPredictorImpl::GrowthPredictorImpl(const GrowthConfig& config) : config_(c
 }
 
 Histograms GrowthPredictorImpl::forward(const at::Tensor& u_NH, const Growth& growth) {
-  const FullPrecision full_precision;
+  const kernels::FullPrecision full_precision;
   const at::Tensor input =
-      at::cat({full(u_NH).index_select(0, growth.node_I), growth.ancestry_IC}, 1);
+      at::cat({kernels::full(u_NH).index_select(0, growth.node_I), growth.ancestry_IC}, 1);
   const at::Tensor logits = last->forward(second->forward(first->forward(input).relu()).relu());
   const int64_t k = config_.num_rbf_centers;
   return {logits.narrow(1, 0, k).softmax(1), logits.narrow(1, k, k).softmax(1)};
 }
 
 at::Tensor GrowthPredictorImpl::loss(const at::Tensor& u_NH, const Growth& growth) {
-  const FullPrecision full_precision;
+  const kernels::FullPrecision full_precision;
   const Histograms predicted = forward(u_NH, growth);
   const at::Tensor length = earth_mover(predicted.length_IK, growth.children.length_IK);
   const at::Tensor turn = earth_mover(predicted.turn_IK, growth.children.turn_IK);
   return (length + growth.has_turn_I * turn) / (1 + growth.has_turn_I);
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::space

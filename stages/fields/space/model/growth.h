@@ -16,7 +16,7 @@
 
 #include "fields/space/model/tree_form.h"
 
-namespace kdgat::model {
+namespace kdgat::space {
 
 /// K = num_rbf_centers; gamma is 1 / (2 spacing^2) of each block, or 1.
 struct GrowthConfig : GrowthForm {
@@ -67,4 +67,4 @@ class GrowthPredictorImpl : public torch::nn::Module {
 };
 TORCH_MODULE(GrowthPredictor);
 
-}  // namespace kdgat::model
+}  // namespace kdgat::space

@@ -6,14 +6,14 @@
 
 #include "engine/kernels/kernels_for.h"
 
-namespace kdgat::model {
+namespace kdgat::space {
 
-PathBasis path_basis(const PathFeatures& features, double cutoff) {
+PathBasis path_basis(const kernels::PathFeatures& features, double cutoff) {
   using std::numbers::pi;
   const double distance = cutoff / (kDistances - 1), theta = pi / (kThetas - 1);
-  const auto smear_into = [](const at::Tensor& x, const Gaussians& gaussians, const at::Tensor& out,
-                             int64_t first) {
-    kernels_for<PathKernels>(x.device()).smear(x, gaussians, out, first);
+  const auto smear_into = [](const at::Tensor& x, const kernels::Gaussians& gaussians,
+                             const at::Tensor& out, int64_t first) {
+    kernels::kernels_for<kernels::PathKernels>(x.device()).smear(x, gaussians, out, first);
   };
   const auto basis = [&](const at::Tensor& d, int64_t columns) {
     at::Tensor out = at::empty({d.size(0), columns}, d.options());
@@ -30,4 +30,4 @@ PathBasis path_basis(const PathFeatures& features, double cutoff) {
   return out;
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::space

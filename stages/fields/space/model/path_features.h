@@ -11,7 +11,7 @@
 
 #include "engine/kernels/paths.h"
 
-namespace kdgat::model {
+namespace kdgat::space {
 
 inline constexpr int64_t kDistances = 50, kThetas = 6, kPhis = 12;
 
@@ -22,6 +22,6 @@ struct PathBasis {
   at::Tensor edge, triplet, torsion;
 };
 
-PathBasis path_basis(const PathFeatures& features, double cutoff);
+PathBasis path_basis(const kernels::PathFeatures& features, double cutoff);
 
-}  // namespace kdgat::model
+}  // namespace kdgat::space

@@ -10,7 +10,7 @@
 #include "fields/space/model/path_features.h"
 #include "fields/space/model/products.h"
 
-namespace kdgat::model {
+namespace kdgat::space {
 
 namespace {
 
@@ -39,7 +39,7 @@ struct TermRows {
 struct Shared {
   Products product;
   at::Tensor pos_N3;
-  graph::OutEdges edges;
+  arrays::OutEdges edges;
   double cutoff;
   int64_t budget;
 };
@@ -135,8 +135,8 @@ class Pass {
 
   template <class Body>
   void for_chunks(const Body& body) const {
-    graph::PathCursor cursor(s_.edges, 0, s_.edges.nodes());
-    graph::PathChunk chunk;
+    arrays::PathCursor cursor(s_.edges, 0, s_.edges.nodes());
+    arrays::PathChunk chunk;
     while (cursor.next(chunk, s_.budget)) {
       body(ChunkIndex(chunk, s_.pos_N3.device()),
            path_basis(kernels_.features(s_.pos_N3, chunk), s_.cutoff));
@@ -144,7 +144,8 @@ class Pass {
   }
 
   const Shared& s_;
-  const PathKernels& kernels_ = kernels_for<PathKernels>(s_.pos_N3.device());
+  const kernels::PathKernels& kernels_ =
+      kernels::kernels_for<kernels::PathKernels>(s_.pos_N3.device());
   const variable_list& t_;
   int64_t width_;             ///< 4H
   variable_list transposed_;  ///< of the matrices in t_
@@ -167,7 +168,7 @@ struct MessageSum : torch::autograd::Function<MessageSum> {
 
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
     const at::NoGradGuard no_grad;
-    const FullPrecision exact;
+    const kernels::FullPrecision exact;
     const auto held = ctx->saved_data["captured"].toCapsule();
     const variable_list tensors = ctx->get_saved_variables();
     variable_list out =
@@ -179,14 +180,14 @@ struct MessageSum : torch::autograd::Function<MessageSum> {
   static at::Tensor run(const variable_list& tensors, const Shared& shared) {
     RECORD_FUNCTION("kdgat::path_messages", std::vector<c10::IValue>());
     const at::NoGradGuard no_grad;
-    const FullPrecision exact;
+    const kernels::FullPrecision exact;
     return Pass(shared, tensors).forward();
   }
 };
 
 }  // namespace
 
-at::Tensor path_messages(const PathMessages& m, const at::Tensor& pos_N3, graph::OutEdges edges,
+at::Tensor path_messages(const PathMessages& m, const at::Tensor& pos_N3, arrays::OutEdges edges,
                          double cutoff, int64_t path_budget) {
   variable_list tensors(kTensors);
   tensors[kH] = m.h_NH;
@@ -203,10 +204,10 @@ at::Tensor path_messages(const PathMessages& m, const at::Tensor& pos_N3, graph:
   tensors[kSecond] = m.second;
   tensors[kSecondBias] = m.second_bias;
   const Products product(m.h_NH.device().type());
-  for (at::Tensor& t : tensors) t = full(t).contiguous();
+  for (at::Tensor& t : tensors) t = kernels::full(t).contiguous();
   const Shared shared{product, pos_N3.detach().contiguous(), edges, cutoff, path_budget};
   if (!at::GradMode::is_enabled()) return MessageSum::run(tensors, shared);
   return MessageSum::apply(at::TensorList(tensors), c10::make_intrusive<Captured>(shared));
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::space

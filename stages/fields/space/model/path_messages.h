@@ -11,7 +11,7 @@
 
 #include "engine/arrays/paths.h"
 
-namespace kdgat::model {
+namespace kdgat::space {
 
 /// One of the three perceptrons of the geometry: relu(basis weight^T + bias) folded^T.
 struct PathTerm {
@@ -31,7 +31,7 @@ struct PathMessages {
 /// [N,2H]: for each node the sum over the paths that start there of
 /// relu(second relu(...) + second_bias). Differentiable in everything but the positions. Matrix
 /// products round to 16 bits under autocast, all else stays in full precision.
-at::Tensor path_messages(const PathMessages& m, const at::Tensor& pos_N3, graph::OutEdges edges,
+at::Tensor path_messages(const PathMessages& m, const at::Tensor& pos_N3, arrays::OutEdges edges,
                          double cutoff, int64_t path_budget);
 
-}  // namespace kdgat::model
+}  // namespace kdgat::space

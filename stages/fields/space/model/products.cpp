@@ -6,7 +6,7 @@
 #include "engine/kernels/kernels_for.h"
 #include "engine/kernels/products.h"
 
-namespace kdgat::model {
+namespace kdgat::space {
 
 Products::Products(at::DeviceType device)
     : type_(at::autocast::is_autocast_enabled(device) ? at::autocast::get_autocast_dtype(device)
@@ -14,7 +14,8 @@ Products::Products(at::DeviceType device)
 
 at::Tensor Products::times(const at::Tensor& a_RI, const at::Tensor& b_IC) const {
   if (is_short()) return at::mm(a_RI.to(type_), b_IC.to(type_)).to(a_RI.scalar_type());
-  return kernels_for<ProductKernels>(a_RI.device()).product(a_RI, b_IC, {}, false);
+  return kernels::kernels_for<kernels::ProductKernels>(a_RI.device())
+      .product(a_RI, b_IC, {}, false);
 }
 
 void Products::add_gradient(at::Tensor& sum_CI, const at::Tensor& g_RC,
@@ -24,7 +25,8 @@ void Products::add_gradient(at::Tensor& sum_CI, const at::Tensor& g_RC,
     return;
   }
   at::Tensor no_bias;
-  kernels_for<ProductKernels>(g_RC.device()).add_product(sum_CI, no_bias, g_RC, x_RI, false);
+  kernels::kernels_for<kernels::ProductKernels>(g_RC.device())
+      .add_product(sum_CI, no_bias, g_RC, x_RI, false);
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::space

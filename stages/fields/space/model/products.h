@@ -5,7 +5,7 @@
 
 #include <ATen/core/Tensor.h>
 
-namespace kdgat::model {
+namespace kdgat::space {
 
 class Products {
  public:
@@ -23,4 +23,4 @@ class Products {
   at::ScalarType type_;
 };
 
-}  // namespace kdgat::model
+}  // namespace kdgat::space

@@ -6,7 +6,7 @@
 #include "engine/kernels/full_precision.h"
 #include "fields/space/model/path_features.h"
 
-namespace kdgat::model {
+namespace kdgat::space {
 
 namespace {
 
@@ -42,17 +42,17 @@ SgmpBlockImpl::SgmpBlockImpl(const SgmpConfig& config) : config_(config) {
 }
 
 at::Tensor SgmpBlockImpl::forward(const at::Tensor& h_NH, const at::Tensor& pos_N3,
-                                  graph::OutEdges edges, int64_t path_budget) {
+                                  arrays::OutEdges edges, int64_t path_budget) {
   const at::Tensor sums_NC =
       path_messages(messages_of(h_NH), pos_N3, edges, config_.cutoff, path_budget);
-  const std::vector<int64_t> counts = graph::count_paths(edges);
+  const std::vector<int64_t> counts = arrays::count_paths(edges);
   const at::Tensor count_N1 = at::tensor(counts, at::kLong).to(h_NH.options()).unsqueeze(1);
-  if (config_.aggregation == "mean") return h_NH + full(combine2(sums_NC / count_N1));
-  return h_NH + full(at::mm(sums_NC, combine2->weight.t())) + count_N1 * combine2->bias;
+  if (config_.aggregation == "mean") return h_NH + kernels::full(combine2(sums_NC / count_N1));
+  return h_NH + kernels::full(at::mm(sums_NC, combine2->weight.t())) + count_N1 * combine2->bias;
 }
 
 PathMessages SgmpBlockImpl::messages_of(const at::Tensor& h_NH) {
-  const FullPrecision exact;  // folding is small; the messages' own products may round
+  const kernels::FullPrecision exact;  // folding is small; the messages' own products may round
   PathMessages m;
   m.h_NH = norm.is_empty() ? h_NH : norm(h_NH);
   const std::vector<at::Tensor> columns =
@@ -79,7 +79,7 @@ SgmpEncoderImpl::SgmpEncoderImpl(const SgmpConfig& config) : config_(config) {
 }
 
 at::Tensor SgmpEncoderImpl::forward(const SpatialInput& input) {
-  at::Tensor h_NH = full(embedding(input.x_NF));
+  at::Tensor h_NH = kernels::full(embedding(input.x_NF));
   const at::Tensor pos_N3 = input.pos_N3 / config_.scale;
   for (const auto& block : *blocks) {
     h_NH = block->as<SgmpBlock>()->forward(h_NH, pos_N3, input.edges, path_budget);
@@ -87,4 +87,4 @@ at::Tensor SgmpEncoderImpl::forward(const SpatialInput& input) {
   return h_NH;
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::space

@@ -18,7 +18,7 @@
 #include "fields/space/model/path_messages.h"
 #include "fields/space/model/sgmp_config.h"
 
-namespace kdgat::model {
+namespace kdgat::space {
 
 /// Two linear layers with a ReLU between: in -> hidden -> out.
 class TwoLayersImpl : public torch::nn::Module {
@@ -36,7 +36,7 @@ TORCH_MODULE(TwoLayers);
 struct SpatialInput {
   at::Tensor x_NF;
   at::Tensor pos_N3;
-  graph::OutEdges edges;  ///< must stay until backward has run
+  arrays::OutEdges edges;  ///< must stay until backward has run
 };
 
 /// One block; see the file's head. Geometry needs no gradient.
@@ -44,7 +44,7 @@ class SgmpBlockImpl : public torch::nn::Module {
  public:
   explicit SgmpBlockImpl(const SgmpConfig& config);
   /// [N,H] -> [N,H]. At most `path_budget` paths are alive at once.
-  at::Tensor forward(const at::Tensor& h_NH, const at::Tensor& pos_N3, graph::OutEdges edges,
+  at::Tensor forward(const at::Tensor& h_NH, const at::Tensor& pos_N3, arrays::OutEdges edges,
                      int64_t path_budget);
 
   TwoLayers edge{nullptr}, triplet{nullptr}, torsion{nullptr};
@@ -76,4 +76,4 @@ class SgmpEncoderImpl : public torch::nn::Module {
 };
 TORCH_MODULE(SgmpEncoder);
 
-}  // namespace kdgat::model
+}  // namespace kdgat::space

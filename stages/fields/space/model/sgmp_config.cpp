@@ -2,14 +2,14 @@
 
 #include "engine/model/config/config_json.h"
 
-namespace kdgat::model {
+namespace kdgat::space {
 
-void to_json(nlohmann::json& out, const SgmpConfig& config) { out = dump_config(config); }
-void from_json(const nlohmann::json& in, SgmpConfig& config) { load_config(in, config); }
+void to_json(nlohmann::json& out, const SgmpConfig& config) { out = model::dump_config(config); }
+void from_json(const nlohmann::json& in, SgmpConfig& config) { model::load_config(in, config); }
 
-LeastSize SgmpConfig::least_size() const {
+model::LeastSize SgmpConfig::least_size() const {
   const auto width = static_cast<double>(hidden), blocks = static_cast<double>(interactions);
-  LeastSize out;
+  model::LeastSize out;
   out.add(static_cast<double>(node_features), width);
   out.add(width, width);
   out.add(7 * width, 4 * width, blocks);
@@ -18,4 +18,4 @@ LeastSize SgmpConfig::least_size() const {
   return out;
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::space

@@ -9,7 +9,7 @@
 #include "engine/model/config/least_size.h"
 #include "kdgat/options.h"
 
-namespace kdgat::model {
+namespace kdgat::space {
 
 /// Forms of the encoder, as options.
 struct SgmpForm {
@@ -51,7 +51,7 @@ struct SgmpConfig : SgmpForm, SgmpSizes {
     return std::tuple_cat(table(),
                           std::tuple{field("scale", &SgmpConfig::scale, "").range(1e-30, 1e30)});
   }
-  LeastSize least_size() const;
+  model::LeastSize least_size() const;
 };
 
 /// Of a stage's options: a form and sizes.
@@ -69,4 +69,4 @@ SgmpConfig make_sgmp_config(const Options& options, int64_t node_features, doubl
 void to_json(nlohmann::json& out, const SgmpConfig& config);
 void from_json(const nlohmann::json& in, SgmpConfig& config);
 
-}  // namespace kdgat::model
+}  // namespace kdgat::space

@@ -5,7 +5,7 @@
 #include "fields/space/model/path_features.h"
 #include "fields/space/model/sgmp_step.h"
 
-namespace kdgat::model {
+namespace kdgat::space {
 
 namespace {
 
@@ -143,7 +143,7 @@ PathStatistics path_statistics(const nlohmann::json& facts) {
 Footprint footprint(const SgmpConfig& config, const SgmpStep& step, const PathStatistics& paths,
                     int64_t parameters, int64_t parameter_tensors) {
   Footprint out = on_cpu(config, step, paths, parameters, parameter_tensors);
-  if (step.kernels == KernelSet::kCpu) return out;
+  if (step.kernels == kernels::KernelSet::kCpu) return out;
   SgmpWalk walk(config, step, Chunk(step, paths));
   walk.run();
   out.input = walk.input();
@@ -159,4 +159,4 @@ Footprint footprint(const SgmpConfig& config, const SgmpStep& step, const PathSt
   return out;
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::space

@@ -7,7 +7,7 @@
 #include "fields/space/model/sgmp_config.h"
 #include "fields/space/model/tree_form.h"
 
-namespace kdgat::model {
+namespace kdgat::space {
 
 /// What a chunk of paths is made of, on average over a data set.
 struct PathStatistics {
@@ -32,7 +32,7 @@ struct SgmpStep {
   bool is_short = false;       ///< products in 16 bits
   bool accumulating = false;
   /// Of the device. Beyond the CPU also what its allocator rounds is counted (Footprint::rounding).
-  KernelSet kernels = KernelSet::kCpu;
+  kernels::KernelSet kernels = kernels::KernelSet::kCpu;
 };
 
 /// Static mode. `parameters`: numbers and tensors that are trained and kept.
@@ -40,4 +40,4 @@ memory::Footprint footprint(const SgmpConfig& config, const SgmpStep& step,
                             const PathStatistics& paths, int64_t parameters,
                             int64_t parameter_tensors);
 
-}  // namespace kdgat::model
+}  // namespace kdgat::space

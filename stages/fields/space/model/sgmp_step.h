@@ -12,7 +12,7 @@
 #include "fields/space/model/path_features.h"
 #include "fields/space/model/sgmp_footprint.h"
 
-namespace kdgat::model {
+namespace kdgat::space {
 
 /// Rows of a chunk of paths.
 struct ChunkRows {
@@ -30,7 +30,7 @@ class SgmpWalk {
         config_(config),
         step_(step),
         chunk_(chunk),
-        is_plain_(step.kernels == KernelSet::kPlain),
+        is_plain_(step.kernels == kernels::KernelSet::kPlain),
         h_(static_cast<double>(config.hidden)) {
     tape.follow_blocks();
   }
@@ -348,4 +348,4 @@ class SgmpWalk {
   Cost input_;
 };
 
-}  // namespace kdgat::model
+}  // namespace kdgat::space

@@ -2,7 +2,7 @@
 
 #include <ATen/ATen.h>
 
-namespace kdgat::model {
+namespace kdgat::space {
 
 SpatialTensors to_spatial_tensors(const graph::GraphBatch& batch, const SgmpEncoder& encoder) {
   if (batch.nodes > 0 && batch.pos.size() == 0) throw graph::lacks<graph::Positions>("");
@@ -21,9 +21,9 @@ SpatialTensors to_spatial_tensors(const graph::GraphBatch& batch, const SgmpEnco
   return out;
 }
 
-graph::OutEdges out_edges(const graph::GraphBatch& batch) {
+arrays::OutEdges out_edges(const graph::GraphBatch& batch) {
   return {{batch.out_ptr.data(), static_cast<std::size_t>(batch.nodes) + 1},
           {batch.out_target.data(), static_cast<std::size_t>(batch.edges)}};
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::space

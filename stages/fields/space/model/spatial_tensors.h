@@ -9,7 +9,7 @@
 #include "engine/graph/pack.h"
 #include "fields/space/model/sgmp.h"
 
-namespace kdgat::model {
+namespace kdgat::space {
 
 struct SpatialTensors {
   at::Tensor x_NF;
@@ -23,6 +23,6 @@ struct SpatialTensors {
 SpatialTensors to_spatial_tensors(const graph::GraphBatch& batch, const SgmpEncoder& encoder);
 
 /// Outgoing edges of a batch; valid as long as that is.
-graph::OutEdges out_edges(const graph::GraphBatch& batch);
+arrays::OutEdges out_edges(const graph::GraphBatch& batch);
 
-}  // namespace kdgat::model
+}  // namespace kdgat::space

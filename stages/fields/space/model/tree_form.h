@@ -7,7 +7,7 @@
 
 #include "kdgat/options.h"
 
-namespace kdgat::model {
+namespace kdgat::space {
 
 struct GrowthForm {
   int64_t num_rbf_centers = 20;
@@ -44,4 +44,4 @@ struct HeadForm {
   bool operator==(const HeadForm&) const = default;
 };
 
-}  // namespace kdgat::model
+}  // namespace kdgat::space

@@ -8,7 +8,7 @@
 #include "fields/space/model/growth.h"
 #include "fields/space/model/sgmp.h"
 
-namespace kdgat::model {
+namespace kdgat::space {
 
 class TreeModelImpl : public torch::nn::Module {
  public:
@@ -25,4 +25,4 @@ class TreeModelImpl : public torch::nn::Module {
 };
 TORCH_MODULE(TreeModel);
 
-}  // namespace kdgat::model
+}  // namespace kdgat::space

@@ -9,7 +9,7 @@
 #include "engine/objective/eval_guard.h"
 #include "kdgat/error.h"
 
-namespace kdgat::objective {
+namespace kdgat::space {
 
 namespace {
 
@@ -42,7 +42,7 @@ void check_targets(const graph::GraphBatch& batch) {
 
 }  // namespace
 
-GraphObjective::GraphObjective(model::GraphModel model, bool frozen)
+GraphObjective::GraphObjective(GraphModel model, bool frozen)
     : model_(std::move(model)), frozen_(frozen) {
   if (!frozen || !model_->encoder) return;
   for (torch::Tensor& parameter : model_->encoder->parameters()) parameter.set_requires_grad(false);
@@ -88,7 +88,7 @@ torch::Tensor GraphObjective::loss(const graph::GraphBatch& batch, const graph::
 
 torch::Tensor GraphObjective::predict(const graph::GraphBatch& batch) {
   const torch::NoGradGuard no_grad;
-  const EvalGuard eval(*model_);
+  const objective::EvalGuard eval(*model_);
   const torch::Tensor out_GC = model_->head(readouts(batch));
   const torch::Tensor predicted =
       model_->head_config().is_regression()
@@ -104,4 +104,4 @@ torch::Tensor GraphObjective::score(const graph::GraphBatch& batch) {
                                 : std::get<0>(predicted.max(1));
 }
 
-}  // namespace kdgat::objective
+}  // namespace kdgat::space

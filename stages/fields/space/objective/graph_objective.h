@@ -9,14 +9,14 @@
 #include "engine/train/objective.h"
 #include "fields/space/model/graph_head.h"
 
-namespace kdgat::objective {
+namespace kdgat::space {
 
 /// Cross entropy of the class y, or the squared error of the number `target` in its standard
 /// deviations; a mean over the graphs of the step. Throws Error(kData) if a graph has none.
 class GraphObjective : public train::Objective {
  public:
   /// `frozen`: the encoder's parameters get no gradient, now and by this objective.
-  GraphObjective(model::GraphModel model, bool frozen);
+  GraphObjective(GraphModel model, bool frozen);
 
   torch::Tensor loss(const graph::GraphBatch& batch, const graph::StepTotals& totals,
                      graph::NoiseKey noise) override;
@@ -28,7 +28,7 @@ class GraphObjective : public train::Objective {
   /// without gradients.
   torch::Tensor predict(const graph::GraphBatch& batch);
 
-  model::GraphModel& model() { return model_; }
+  GraphModel& model() { return model_; }
 
   /// Of a frozen encoder: what the head sees of a graph is computed once and kept, H numbers a
   /// graph. Only while all graphs are of one store, as they are known by their id.
@@ -37,9 +37,9 @@ class GraphObjective : public train::Objective {
  private:
   torch::Tensor readouts(const graph::GraphBatch& batch);
 
-  model::GraphModel model_;
+  GraphModel model_;
   bool frozen_;
   std::unordered_map<int64_t, torch::Tensor> kept_;  ///< [H] by graph id
 };
 
-}  // namespace kdgat::objective
+}  // namespace kdgat::space

@@ -6,7 +6,7 @@
 
 #include "kdgat/options.h"
 
-namespace kdgat::objective {
+namespace kdgat::space {
 
 struct TreeLossOptions {
   double lambda_order = 1;
@@ -29,4 +29,4 @@ struct TreeLossOptions {
   }
 };
 
-}  // namespace kdgat::objective
+}  // namespace kdgat::space

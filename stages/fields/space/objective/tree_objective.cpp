@@ -7,7 +7,7 @@
 #include "engine/kernels/full_precision.h"
 #include "engine/objective/eval_guard.h"
 
-namespace kdgat::objective {
+namespace kdgat::space {
 
 namespace {
 
@@ -43,7 +43,7 @@ torch::Tensor order_negative(const torch::Tensor& h_NH, const NodePairs& pairs,
 
 std::vector<TreeObjective::Term> TreeObjective::terms(const graph::GraphBatch& batch,
                                                       const graph::StepTotals& totals,
-                                                      const model::SpatialTensors& tensors,
+                                                      const SpatialTensors& tensors,
                                                       graph::NoiseKey noise) {
   std::vector<Term> out;
   const auto upward = std::make_shared<const UpwardEdges>(batch);
@@ -51,15 +51,15 @@ std::vector<TreeObjective::Term> TreeObjective::terms(const graph::GraphBatch& b
       model_->encoder->forward({tensors.x_NF, tensors.pos_N3, upward->edges()});
   // Backward walks these edges again: they live as long as it can be called.
   if (u_NH.requires_grad()) u_NH.register_hook([upward](const torch::Tensor&) {});
-  const model::Growth growth = model::growth_of(
-      tensors.pos_N3 / model_->encoder->config().scale,
-      {batch.parent.data(), static_cast<std::size_t>(batch.nodes)}, model_->growth->config());
+  const Growth growth = growth_of(tensors.pos_N3 / model_->encoder->config().scale,
+                                  {batch.parent.data(), static_cast<std::size_t>(batch.nodes)},
+                                  model_->growth->config());
   out.push_back(
       {"generation", 1, model_->growth->loss(u_NH, growth), growth.node_I, totals.internal});
   if (options.lambda_order == 0) return out;
 
-  const torch::Tensor h_NH = model::full(
-      model_->encoder->forward({tensors.x_NF, tensors.pos_N3, model::out_edges(batch)}));
+  const torch::Tensor h_NH =
+      kernels::full(model_->encoder->forward({tensors.x_NF, tensors.pos_N3, out_edges(batch)}));
   const auto add = [&](const char* name, const torch::Tensor& value, const NodePairs& pairs,
                        int64_t in_step) {
     const torch::Tensor node = torch::tensor(pairs.first, torch::kLong).to(value.device());
@@ -74,7 +74,7 @@ std::vector<TreeObjective::Term> TreeObjective::terms(const graph::GraphBatch& b
 
 torch::Tensor TreeObjective::loss(const graph::GraphBatch& batch, const graph::StepTotals& totals,
                                   graph::NoiseKey noise) {
-  const model::SpatialTensors tensors = model::to_spatial_tensors(batch, model_->encoder);
+  const SpatialTensors tensors = to_spatial_tensors(batch, model_->encoder);
   parts_.clear();
   torch::Tensor total;
   for (const Term& term : terms(batch, totals, tensors, noise)) {
@@ -88,8 +88,8 @@ torch::Tensor TreeObjective::loss(const graph::GraphBatch& batch, const graph::S
 
 torch::Tensor TreeObjective::score(const graph::GraphBatch& batch) {
   const torch::NoGradGuard no_grad;
-  const EvalGuard eval(*model_);
-  const model::SpatialTensors tensors = model::to_spatial_tensors(batch, model_->encoder);
+  const objective::EvalGuard eval(*model_);
+  const SpatialTensors tensors = to_spatial_tensors(batch, model_->encoder);
   torch::Tensor out;
   for (const Term& term : terms(batch, {}, tensors, {})) {
     const torch::Tensor graph = tensors.graph_N.index_select(0, term.node);
@@ -101,4 +101,4 @@ torch::Tensor TreeObjective::score(const graph::GraphBatch& batch) {
   return out.to(torch::kFloat).cpu();
 }
 
-}  // namespace kdgat::objective
+}  // namespace kdgat::space

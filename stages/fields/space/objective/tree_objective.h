@@ -10,7 +10,7 @@
 #include "fields/space/objective/tree_loss_options.h"
 #include "fields/space/objective/tree_pairs.h"
 
-namespace kdgat::objective {
+namespace kdgat::space {
 
 /// Of each pair of parent p and child c: sum_d max(0, h_c,d - h_p,d), [pairs].
 torch::Tensor order_positive(const torch::Tensor& h_NH, const NodePairs& pairs);
@@ -29,7 +29,7 @@ torch::Tensor order_negative(const torch::Tensor& h_NH, const NodePairs& pairs,
 /// there.
 class TreeObjective : public train::Objective {
  public:
-  explicit TreeObjective(model::TreeModel model) : model_(std::move(model)) {}
+  explicit TreeObjective(TreeModel model) : model_(std::move(model)) {}
 
   /// Unrelated pairs are those of the noise's seed and step, in eval mode too.
   torch::Tensor loss(const graph::GraphBatch& batch, const graph::StepTotals& totals,
@@ -39,7 +39,7 @@ class TreeObjective : public train::Objective {
   torch::nn::Module& module() override { return *model_; }
   std::vector<std::pair<std::string, torch::Tensor>> parts() const override { return parts_; }
 
-  model::TreeModel& model() { return model_; }
+  TreeModel& model() { return model_; }
 
   TreeLossOptions options;
 
@@ -52,10 +52,10 @@ class TreeObjective : public train::Objective {
     int64_t in_step;  ///< number of values of the whole step
   };
   std::vector<Term> terms(const graph::GraphBatch& batch, const graph::StepTotals& totals,
-                          const model::SpatialTensors& tensors, graph::NoiseKey noise);
+                          const SpatialTensors& tensors, graph::NoiseKey noise);
 
-  model::TreeModel model_;
+  TreeModel model_;
   std::vector<std::pair<std::string, torch::Tensor>> parts_;
 };
 
-}  // namespace kdgat::objective
+}  // namespace kdgat::space

@@ -5,7 +5,7 @@
 
 #include "engine/arrays/random.h"
 
-namespace kdgat::objective {
+namespace kdgat::space {
 
 namespace {
 
@@ -32,7 +32,7 @@ class UnrelatedPairs {
     relations_.unrelated = before_.back();
   }
 
-  const graph::Relations& relations() const { return relations_; }
+  const arrays::Relations& relations() const { return relations_; }
 
   /// Pair number `n` < relations().unrelated; the first node comes first in the tour.
   std::pair<int64_t, int64_t> pair(int64_t n) const {
@@ -46,7 +46,7 @@ class UnrelatedPairs {
   std::vector<int32_t> node_;    ///< in the order of the tour
   std::vector<int32_t> out_;     ///< end of its subtree in that order
   std::vector<int64_t> before_;  ///< pairs whose first node comes before it
-  graph::Relations relations_;
+  arrays::Relations relations_;
 };
 
 }  // namespace
@@ -62,11 +62,11 @@ NodePairs parent_child_pairs(const graph::GraphBatch& batch) {
 }
 
 NodePairs unrelated_pairs(const graph::GraphBatch& batch, uint64_t seed, int64_t step) {
-  const uint64_t of_step = graph::Random(seed, static_cast<uint64_t>(step)).next();
+  const uint64_t of_step = arrays::Random(seed, static_cast<uint64_t>(step)).next();
   NodePairs out;
   for (int64_t g = 0; g < batch.graphs; ++g) {
     const UnrelatedPairs all(batch, batch.node_ptr[g], batch.node_ptr[g + 1]);
-    graph::Random random(of_step, static_cast<uint64_t>(batch.graph_id[g]));
+    arrays::Random random(of_step, static_cast<uint64_t>(batch.graph_id[g]));
     for (int64_t n = graph::negatives_of(all.relations()); n > 0; --n) {
       auto [a, b] = all.pair(
           static_cast<int64_t>(random.below(static_cast<uint64_t>(all.relations().unrelated))));
@@ -87,4 +87,4 @@ UpwardEdges::UpwardEdges(const graph::GraphBatch& batch) {
   }
 }
 
-}  // namespace kdgat::objective
+}  // namespace kdgat::space

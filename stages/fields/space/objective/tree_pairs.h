@@ -8,7 +8,7 @@
 #include "engine/arrays/paths.h"
 #include "engine/graph/pack.h"
 
-namespace kdgat::objective {
+namespace kdgat::space {
 
 /// Row numbers of nodes of the batch.
 struct NodePairs {
@@ -29,7 +29,7 @@ struct UpwardEdges {
   std::vector<int32_t> ptr, target;
 
   explicit UpwardEdges(const graph::GraphBatch& batch);
-  graph::OutEdges edges() const { return {ptr, target}; }
+  arrays::OutEdges edges() const { return {ptr, target}; }
 };
 
-}  // namespace kdgat::objective
+}  // namespace kdgat::space

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace kdgat::setup {
+namespace kdgat::space {
 
 double median_edge_length(const graph::GraphStore& store, const std::vector<int64_t>& ids) {
   const float* pos = store.need<graph::Positions>().pos.data();
@@ -23,4 +23,4 @@ double median_edge_length(const graph::GraphStore& store, const std::vector<int6
   return *middle > 0 ? *middle : 1;
 }
 
-}  // namespace kdgat::setup
+}  // namespace kdgat::space

@@ -8,7 +8,7 @@
 
 #include "engine/train/data_set.h"
 
-namespace kdgat::setup {
+namespace kdgat::space {
 
 /// The sections of a store that a stage cannot do without; the first that is lacking is named in an
 /// Error(kData).
@@ -36,4 +36,4 @@ struct Needs {
 /// Median length of the edges of the graphs `ids`; 1 where they have none or of no length.
 double median_edge_length(const graph::GraphStore& store, const std::vector<int64_t>& ids);
 
-}  // namespace kdgat::setup
+}  // namespace kdgat::space

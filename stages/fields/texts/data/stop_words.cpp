@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace kdgat::graph {
+namespace kdgat::texts {
 namespace {
 
 constexpr std::array<std::string_view, 179> kStopWords = {
@@ -42,4 +42,4 @@ bool is_stop_word(std::string_view word) {
   return std::binary_search(kStopWords.begin(), kStopWords.end(), word);
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::texts

@@ -5,9 +5,9 @@
 #include <span>
 #include <string_view>
 
-namespace kdgat::graph {
+namespace kdgat::texts {
 
 std::span<const std::string_view> stop_words();  ///< ascending
 bool is_stop_word(std::string_view word);        ///< in lower case
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::texts

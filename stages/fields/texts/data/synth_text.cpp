@@ -8,7 +8,7 @@
 #include "kdgat/atomic_file.h"
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::texts {
 namespace {
 
 constexpr uint64_t kTextStream = 13;
@@ -17,7 +17,7 @@ constexpr uint64_t kCommonWords = 2048;  // of all
 
 /// A number below `count`, a power of two; small ones are more frequent, about as 1/(1+n). Of whole
 /// numbers alone, so that it is the same everywhere.
-uint64_t zipf(Random& random, uint64_t count) {
+uint64_t zipf(arrays::Random& random, uint64_t count) {
   int levels = 0;
   while ((uint64_t{1} << levels) < count) ++levels;
   const uint64_t level = random.below(static_cast<uint64_t>(levels) + 1);
@@ -37,14 +37,14 @@ std::string made_up_word(uint64_t number) {
   return word;
 }
 
-std::string common_word(Random& random) {
+std::string common_word(arrays::Random& random) {
   constexpr const char* kStops[] = {"the", "of", "and", "to", "in", "a", "is", "it's"};
   if (random.below(3) == 0) return kStops[random.below(std::size(kStops))];
   return made_up_word(zipf(random, kCommonWords));
 }
 
 /// A word of the topic of `of_class`; half of the words of all topics are the same.
-std::string topic_word(Random& random, int64_t of_class) {
+std::string topic_word(arrays::Random& random, int64_t of_class) {
   const uint64_t number = zipf(random, kTopicWords);
   const uint64_t topic = number % 2 == 0 ? 0 : 1 + static_cast<uint64_t>(of_class);
   return made_up_word(kCommonWords + topic * kTopicWords + number);
@@ -52,9 +52,9 @@ std::string topic_word(Random& random, int64_t of_class) {
 
 }  // namespace
 
-std::string synthetic_text(const SynthSize& options, int64_t document) {
-  Random random(Random(static_cast<uint64_t>(options.seed), kTextStream).next(),
-                static_cast<uint64_t>(document));
+std::string synthetic_text(const data::SynthSize& options, int64_t document) {
+  arrays::Random random(arrays::Random(static_cast<uint64_t>(options.seed), kTextStream).next(),
+                        static_cast<uint64_t>(document));
   const int64_t of_class = document % options.classes;
   const int64_t words =
       std::max<int64_t>(4, options.nodes * (60 + static_cast<int64_t>(random.below(81))) / 100);
@@ -84,9 +84,9 @@ std::string synthetic_text(const SynthSize& options, int64_t document) {
   return text;
 }
 
-void write_synthetic_texts(const std::filesystem::path& folder, const SynthSize& options,
+void write_synthetic_texts(const std::filesystem::path& folder, const data::SynthSize& options,
                            const std::function<bool()>& cancelled) {
-  make_folder(folder);
+  data::make_folder(folder);
   std::string train, test;
   for (int64_t document = 0; document < options.graphs; ++document) {
     if (cancelled && cancelled()) throw Error(ExitCode::kInterrupted, "interrupted");
@@ -98,4 +98,4 @@ void write_synthetic_texts(const std::filesystem::path& folder, const SynthSize&
   write_file(folder / "corpus.test.en", test);
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::texts

@@ -6,7 +6,7 @@
 
 #include "engine/file/utf8.h"
 
-namespace kdgat::graph {
+namespace kdgat::texts {
 namespace {
 
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
@@ -105,7 +105,8 @@ void blank_noise(std::string& text) {
       blank(text, at, end);
     } else {
       for (std::size_t i = at; i < end; ++i) {
-        const bool begins = i == at || !is_word_character(static_cast<unsigned char>(text[i - 1]));
+        const bool begins =
+            i == at || !file::is_word_character(static_cast<unsigned char>(text[i - 1]));
         if (!begins) continue;
         if (has_word(text, i, "http://") || has_word(text, i, "https://") ||
             has_word(text, i, "www.")) {
@@ -200,9 +201,9 @@ void TextCleaner::clean_seed(std::string_view text) {
       rest.remove_prefix(1);
       continue;
     }
-    const CodePoint next = first_code_point(rest);
-    if (is_word_character(next.value)) {
-      append_code_point(lower_case(next.value), buffer_);
+    const file::CodePoint next = file::first_code_point(rest);
+    if (file::is_word_character(next.value)) {
+      file::append_code_point(file::lower_case(next.value), buffer_);
     } else {
       buffer_ += ' ';
     }
@@ -210,4 +211,4 @@ void TextCleaner::clean_seed(std::string_view text) {
   }
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::texts

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kdgat::graph {
+namespace kdgat::texts {
 
 /// As the option `cleaning` names them.
 ///   original  What is not [A-Za-z0-9(),!?'`] is a blank; 's 've n't 're 'd 'll , ! ( ) ? are words
@@ -30,4 +30,4 @@ class TextCleaner {
   std::vector<std::string_view> words_;
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::texts

@@ -11,7 +11,7 @@
 #include "fields/texts/data/text_graph.h"
 #include "kdgat/text.h"
 
-namespace kdgat::graph {
+namespace kdgat::texts {
 namespace {
 
 constexpr std::size_t kFirstSlots = std::size_t{1} << 12;
@@ -41,9 +41,10 @@ using DocumentIds = std::vector<int64_t>;
 
 /// Takes `share` of `ids` away, in a seeded order: of each class, or of all as if of one.
 DocumentIds take_share(DocumentIds& ids, const TextCorpus& corpus, double share, bool by_class,
-                       Random random) {
+                       arrays::Random random) {
   std::vector<DocumentIds> groups(by_class ? corpus.classes.size() : 1);
-  for (const int64_t id : ids) groups[by_class ? at(corpus.label[at(id)]) : 0].push_back(id);
+  for (const int64_t id : ids)
+    groups[by_class ? arrays::at(corpus.label[arrays::at(id)]) : 0].push_back(id);
   DocumentIds taken;
   double owed = 0;  // what rounding loses in one class is made up for in the next
   ids.clear();
@@ -62,7 +63,7 @@ DocumentIds take_share(DocumentIds& ids, const TextCorpus& corpus, double share,
 /// How often each word stands in the documents that `counts`.
 template <class F>
 std::vector<int64_t> count_words(const TextCorpus& corpus, F counts) {
-  std::vector<int64_t> out(at(corpus.words.size()), 0);
+  std::vector<int64_t> out(arrays::at(corpus.words.size()), 0);
   for (std::size_t d = 0; d < corpus.label.size(); ++d) {
     if (!counts(d)) continue;
     for (int32_t p = corpus.doc_ptr[d]; p < corpus.doc_ptr[d + 1]; ++p) {
@@ -85,7 +86,7 @@ std::vector<int32_t> chosen_words(const TextCorpus& corpus, const TextOptions& o
   });
   const auto keep_most_frequent = [&](int64_t words) {
     if (options.vocab_size > 0 && words < static_cast<int64_t>(order.size())) {
-      order.resize(at(std::max<int64_t>(0, words)));
+      order.resize(arrays::at(std::max<int64_t>(0, words)));
     }
   };
   if (is_seed) keep_most_frequent(options.vocab_size - 2);  // as published, before the next two
@@ -151,7 +152,7 @@ void WordTable::grow() {
 std::vector<bool> divide(TextCorpus& corpus, const TextOptions& options, double val_fraction,
                          double test_fraction, int64_t seed, bool by_class) {
   const auto stream = [seed](uint64_t number) {
-    return Random(static_cast<uint64_t>(seed), number);
+    return arrays::Random(static_cast<uint64_t>(seed), number);
   };
   if (!options.tvt_split.empty()) {
     const std::vector<double>& shares = options.tvt_split;
@@ -162,13 +163,13 @@ std::vector<bool> divide(TextCorpus& corpus, const TextOptions& options, double 
   DocumentIds rest;  // what the files do not say
   bool has_val = false, has_test = false;
   for (int64_t d = 0; d < corpus.documents(); ++d) {
-    const TextPart part = corpus.part[at(d)];
+    const TextPart part = corpus.part[arrays::at(d)];
     has_val = has_val || part == TextPart::kVal;
     has_test = has_test || part == TextPart::kTest;
     if (part == TextPart::kNone || part == TextPart::kTrain) rest.push_back(d);
   }
   const auto assign = [&](const DocumentIds& ids, TextPart part) {
-    for (const int64_t id : ids) corpus.part[at(id)] = part;
+    for (const int64_t id : ids) corpus.part[arrays::at(id)] = part;
   };
   if (!has_test) {
     assign(take_share(rest, corpus, test_fraction, by_class, stream(kTestStream)), TextPart::kTest);
@@ -181,14 +182,14 @@ std::vector<bool> divide(TextCorpus& corpus, const TextOptions& options, double 
     throw Error(ExitCode::kData, "no document is left to train on",
                 "smaller: val_fraction and test_fraction, or set tvt_split");
   }
-  std::vector<bool> is_trained(at(corpus.documents()), false);
+  std::vector<bool> is_trained(arrays::at(corpus.documents()), false);
   if (options.train_subsample < 1) {
     rest = take_share(rest, corpus, options.train_subsample, by_class, stream(kSubsampleStream));
   }
   if (rest.empty()) {
     throw Error(ExitCode::kData, "train_subsample: no document is left to train on");
   }
-  for (const int64_t id : rest) is_trained[at(id)] = true;
+  for (const int64_t id : rest) is_trained[arrays::at(id)] = true;
   return is_trained;
 }
 
@@ -199,7 +200,7 @@ int64_t choose_vocabulary(TextCorpus& corpus, const TextOptions& options,
     throw Error(ExitCode::kData, "no word is left in the vocabulary",
                 "smaller: data.remove_rare_words; data.vocab_size=0 keeps all words");
   }
-  std::vector<int32_t> number(at(corpus.words.size()), -1);
+  std::vector<int32_t> number(arrays::at(corpus.words.size()), -1);
   for (std::size_t w = 0; w < chosen.size(); ++w) {
     number[static_cast<std::size_t>(chosen[w])] = static_cast<int32_t>(w);
     corpus.vocabulary.emplace_back(corpus.words.word(chosen[w]));
@@ -225,22 +226,22 @@ int64_t choose_vocabulary(TextCorpus& corpus, const TextOptions& options,
   int64_t first = static_cast<int64_t>(order.size());
   if (options.node_order == "train-words-test") {
     const auto test = std::stable_partition(order.begin(), order.end(), [&](int64_t d) {
-      return corpus.part[at(d)] != TextPart::kTest;
+      return corpus.part[arrays::at(d)] != TextPart::kTest;
     });
     first = test - order.begin();
   }
   const auto picked = [&](const auto& values) {
     std::decay_t<decltype(values)> out;
     out.reserve(order.size());
-    for (const int64_t d : order) out.push_back(values[at(d)]);
+    for (const int64_t d : order) out.push_back(values[arrays::at(d)]);
     return out;
   };
   std::vector<int32_t> token, doc_ptr{0};
   token.reserve(
       static_cast<std::size_t>(std::accumulate(length.begin(), length.end(), int64_t{0})));
   for (const int64_t d : order) {
-    const auto from = corpus.token.begin() + begin[at(d)];
-    token.insert(token.end(), from, from + length[at(d)]);
+    const auto from = corpus.token.begin() + begin[arrays::at(d)];
+    token.insert(token.end(), from, from + length[arrays::at(d)]);
     doc_ptr.push_back(static_cast<int32_t>(token.size()));
   }
   corpus.token = std::move(token);
@@ -253,4 +254,4 @@ int64_t choose_vocabulary(TextCorpus& corpus, const TextOptions& options,
   return first;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::texts

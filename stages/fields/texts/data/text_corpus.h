@@ -9,7 +9,7 @@
 
 #include "fields/texts/data/text_options.h"
 
-namespace kdgat::graph {
+namespace kdgat::texts {
 
 enum class TextPart : int8_t { kNone = -1, kTrain, kVal, kTest };
 inline constexpr const char* kTextParts[] = {"train", "val", "test"};
@@ -67,4 +67,4 @@ std::vector<bool> divide(TextCorpus& corpus, const TextOptions& options, double 
 int64_t choose_vocabulary(TextCorpus& corpus, const TextOptions& options,
                           std::vector<bool>& is_trained);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::texts

@@ -10,7 +10,7 @@
 #include "engine/file/text_kind.h"
 #include "fields/texts/data/text_import.h"
 
-namespace kdgat::graph {
+namespace kdgat::texts {
 
 namespace fs = std::filesystem;
 
@@ -92,8 +92,8 @@ struct Tokens {
 /// Whether `word` may be the name of a class: a time, as logs begin with, is none.
 bool is_label(std::string_view word) {
   const bool is_time = word.find('.') != std::string_view::npos &&
-                       number_in(word.substr(word.starts_with('(') ? 1 : 0,
-                                             word.size() - (word.starts_with('(') ? 2 : 0)));
+                       file::number_in(word.substr(word.starts_with('(') ? 1 : 0,
+                                                   word.size() - (word.starts_with('(') ? 2 : 0)));
   return !word.empty() && word.size() <= kLongestLabel &&
          word.find(' ') == std::string_view::npos && !is_time;
 }
@@ -121,11 +121,11 @@ bool are_labelled_texts(std::string_view head) {
 
 /// The form of a table of documents by its first lines; "" if it is none.
 std::string form_of(std::string_view head, const TextImportOptions& options) {
-  if (!not_text(head).empty()) return "";
+  if (!file::not_text(head).empty()) return "";
   if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
   std::string_view line = head.substr(0, head.find('\n'));
   if (line.ends_with('\r')) line.remove_suffix(1);
-  const std::vector<std::string> columns = csv_fields(line);
+  const std::vector<std::string> columns = file::csv_fields(line);
   const auto has = [&](const std::string& name) {
     return std::find(columns.begin(), columns.end(), name) != columns.end();
   };
@@ -157,10 +157,10 @@ std::vector<fs::path> files_in(const fs::path& root) {
 }
 
 /// Where some files say what they are for, one that does not is most often all of them together.
-void keep_named_parts(std::vector<LogFile>& files, std::vector<Diagnostic>& notes) {
-  const auto says = [](const LogFile& file) { return !file.role.empty(); };
+void keep_named_parts(std::vector<data::LogFile>& files, std::vector<Diagnostic>& notes) {
+  const auto says = [](const data::LogFile& file) { return !file.role.empty(); };
   if (std::none_of(files.begin(), files.end(), says)) return;
-  std::erase_if(files, [&](const LogFile& file) {
+  std::erase_if(files, [&](const data::LogFile& file) {
     if (says(file)) return false;
     notes.push_back({file.path.string(),
                      "left out: other files are named for train, val or test, this one is not",
@@ -178,7 +178,7 @@ TextInput tables_in(const fs::path& root, const std::vector<fs::path>& names,
   for (const fs::path& name : names) {
     if (!may_be_table(name)) continue;
     if (out.files.empty() && wanted.empty() && ++looked_at > kMostTables) break;
-    const std::string form = form_of(head_of(root / name, kHeadBytes), options);
+    const std::string form = form_of(file::head_of(root / name, kHeadBytes), options);
     if (form.empty()) continue;
     if (wanted.empty()) wanted = form;
     if (form != wanted) {
@@ -211,7 +211,9 @@ bool begin_as_text(const fs::path& root, const std::vector<fs::path>& names) {
   return std::all_of(
       names.begin(),
       names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMostLookedAt)),
-      [&](const fs::path& name) { return not_text(head_of(root / name, kHeadBytes)).empty(); });
+      [&](const fs::path& name) {
+        return file::not_text(file::head_of(root / name, kHeadBytes)).empty();
+      });
 }
 
 /// A folder for each class, maybe below folders for train and test. `is_sure`: it was asked for.
@@ -254,7 +256,7 @@ const std::vector<std::string>& text_formats() {
 }
 
 std::vector<std::string> label_columns(const TextImportOptions& options) {
-  if (options.label_column != LabelOptions().label_column) return {options.label_column};
+  if (options.label_column != data::LabelOptions().label_column) return {options.label_column};
   return {"label", options.label_column};
 }
 
@@ -289,7 +291,7 @@ std::optional<TextInput> find_text_input(const fs::path& source, const TextImpor
   } else if (form == kClassFolders) {
     throw Error(ExitCode::kData, source.string() + ": class-folders are folders, this is a file");
   } else if (is_named || may_be_table(source)) {
-    out.format = form.empty() ? form_of(head_of(source, kHeadBytes), options) : form;
+    out.format = form.empty() ? form_of(file::head_of(source, kHeadBytes), options) : form;
     const TextPart part = part_in(source.filename().string());
     if (!out.format.empty()) {
       out.files = {{source, source.filename().string(), "", role_of(part)}};
@@ -305,4 +307,4 @@ std::optional<TextInput> find_text_input(const fs::path& source, const TextImpor
           ", or a folder for each class");
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::texts

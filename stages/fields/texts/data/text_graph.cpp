@@ -10,7 +10,7 @@
 #include "engine/arrays/threads.h"
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::texts {
 namespace {
 
 constexpr int64_t kMostIndices = std::numeric_limits<int32_t>::max();
@@ -50,8 +50,8 @@ class TextGraphBuilder::Rows {
   explicit Rows(const TextGraphBuilder& builder)
       : builder_(builder),
         tokens_(builder.tokens_),
-        count_(at(tokens_.words)),
-        touched_(at((tokens_.words + 63) / 64)) {}
+        count_(arrays::at(tokens_.words)),
+        touched_(arrays::at((tokens_.words + 63) / 64)) {}
 
   void make(int64_t node) {
     col.clear();
@@ -98,20 +98,21 @@ class TextGraphBuilder::Rows {
     const int64_t self = tokens_.node_of_document(document);
     const bool is_first = document < tokens_.first_documents;
     if (is_first) push(self, 1);
-    for (int32_t p = tokens_.doc_ptr[at(document)]; p < tokens_.doc_ptr[at(document) + 1]; ++p) {
+    for (int32_t p = tokens_.doc_ptr[arrays::at(document)];
+         p < tokens_.doc_ptr[arrays::at(document) + 1]; ++p) {
       add(tokens_.token[static_cast<std::size_t>(p)], 1);
     }
     take_counts([&](int64_t word, int64_t times) {
-      const double idf = builder_.idf_[at(word)];
+      const double idf = builder_.idf_[arrays::at(word)];
       if (idf > 0) push(tokens_.node_of_word(word), static_cast<double>(times) * idf);
     });
     if (!is_first) push(self, 1);
   }
 
   void make_word(int64_t word) {
-    const int32_t* place = builder_.place_.data() + builder_.word_ptr_[at(word)];
-    const int32_t* const end = builder_.place_.data() + builder_.word_ptr_[at(word) + 1];
-    const double idf = builder_.idf_[at(word)];
+    const int32_t* place = builder_.place_.data() + builder_.word_ptr_[arrays::at(word)];
+    const int32_t* const end = builder_.place_.data() + builder_.word_ptr_[arrays::at(word) + 1];
+    const double idf = builder_.idf_[arrays::at(word)];
     bool has_words = false;
     for (int64_t document = 0; place != end;) {
       document = document_at(tokens_.doc_ptr, document, *place);
@@ -119,10 +120,12 @@ class TextGraphBuilder::Rows {
         later_.clear();
         has_words = true;
       }
-      const int32_t begin = tokens_.doc_ptr[at(document)], stop = tokens_.doc_ptr[at(document) + 1];
+      const int32_t begin = tokens_.doc_ptr[arrays::at(document)],
+                    stop = tokens_.doc_ptr[arrays::at(document) + 1];
       int64_t times = 0;
       for (; place != end && *place < stop; ++place, ++times) {
-        if (end - place > kPlacesAhead) __builtin_prefetch(&tokens_.token[at(place[kPlacesAhead])]);
+        if (end - place > kPlacesAhead)
+          __builtin_prefetch(&tokens_.token[arrays::at(place[kPlacesAhead])]);
         add_neighbours(begin, stop, *place);
       }
       if (!(idf > 0)) continue;
@@ -147,11 +150,11 @@ class TextGraphBuilder::Rows {
     // positive; whole numbers decide, so that rounding cannot.
     using Wide = unsigned __int128;
     const auto joint = static_cast<Wide>(together) * static_cast<Wide>(builder_.counts_.windows);
-    const Windows& one = builder_.with_word_[at(word)];
-    const Windows& two = builder_.with_word_[at(other)];
+    const Windows& one = builder_.with_word_[arrays::at(word)];
+    const Windows& two = builder_.with_word_[arrays::at(other)];
     if (joint <= static_cast<Wide>(one.count) * static_cast<Wide>(two.count)) return;
     ++pmi_edges;
-    const double log_together = together < kSmallLogs ? builder_.small_logs_[at(together)]
+    const double log_together = together < kSmallLogs ? builder_.small_logs_[arrays::at(together)]
                                                       : std::log(static_cast<double>(together));
     push(column, log_together + (builder_.log_windows_ - (one.log + two.log)));
   }
@@ -200,7 +203,7 @@ void TextGraphBuilder::check_cancelled() const {
 
 /// Where each word stands, by counting.
 void TextGraphBuilder::index_words() {
-  word_ptr_.assign(at(tokens_.words + 1), 0);
+  word_ptr_.assign(arrays::at(tokens_.words + 1), 0);
   place_.resize(tokens_.token.size());
   for (const int32_t word : tokens_.token) ++word_ptr_[static_cast<std::size_t>(word) + 1];
   for (std::size_t w = 1; w < word_ptr_.size(); ++w) word_ptr_[w] += word_ptr_[w - 1];
@@ -215,20 +218,23 @@ void TextGraphBuilder::index_words() {
 void TextGraphBuilder::count_windows() {
   const int64_t window = tokens_.window;
   for (int64_t d = 0; d < tokens_.documents(); ++d) {
-    counts_.windows += windows_of(tokens_.doc_ptr[at(d) + 1] - tokens_.doc_ptr[at(d)], window);
+    counts_.windows +=
+        windows_of(tokens_.doc_ptr[arrays::at(d) + 1] - tokens_.doc_ptr[arrays::at(d)], window);
   }
   log_windows_ = std::log(static_cast<double>(std::max<int64_t>(1, counts_.windows)));
-  small_logs_.resize(at(kSmallLogs));
-  for (int64_t n = 1; n < kSmallLogs; ++n) small_logs_[at(n)] = std::log(static_cast<double>(n));
-  with_word_.assign(at(tokens_.words), {});
-  idf_.assign(at(tokens_.words), 0);
+  small_logs_.resize(arrays::at(kSmallLogs));
+  for (int64_t n = 1; n < kSmallLogs; ++n)
+    small_logs_[arrays::at(n)] = std::log(static_cast<double>(n));
+  with_word_.assign(arrays::at(tokens_.words), {});
+  idf_.assign(arrays::at(tokens_.words), 0);
   const auto measure = [&](int64_t word) {
-    const int32_t* place = place_.data() + word_ptr_[at(word)];
-    const int32_t* const end = place_.data() + word_ptr_[at(word) + 1];
+    const int32_t* place = place_.data() + word_ptr_[arrays::at(word)];
+    const int32_t* const end = place_.data() + word_ptr_[arrays::at(word) + 1];
     int64_t windows = 0, documents = 0;
     for (int64_t document = 0; place != end; ++documents) {
       document = document_at(tokens_.doc_ptr, document, *place);
-      const int64_t begin = tokens_.doc_ptr[at(document)], stop = tokens_.doc_ptr[at(document) + 1];
+      const int64_t begin = tokens_.doc_ptr[arrays::at(document)],
+                    stop = tokens_.doc_ptr[arrays::at(document) + 1];
       const int64_t last = windows_of(stop - begin, window) - 1;
       int64_t next = 0;  // the first window not yet counted
       for (; place != end && *place < stop; ++place) {
@@ -239,15 +245,16 @@ void TextGraphBuilder::count_windows() {
       }
     }
     if (documents == 0) return;  // may be where documents are cut off at max_len
-    with_word_[at(word)] = {windows, std::log(static_cast<double>(windows))};
-    idf_[at(word)] =
+    with_word_[arrays::at(word)] = {windows, std::log(static_cast<double>(windows))};
+    idf_[arrays::at(word)] =
         documents == tokens_.documents()
             ? 0
             : std::log(static_cast<double>(tokens_.documents()) / static_cast<double>(documents));
   };
-  for_chunks(0, tokens_.words, kWordsAtOnce, threads_, [&](int, int64_t begin, int64_t end) {
-    for (int64_t word = begin; word < end; ++word) measure(word);
-  });
+  arrays::for_chunks(0, tokens_.words, kWordsAtOnce, threads_,
+                     [&](int, int64_t begin, int64_t end) {
+                       for (int64_t word = begin; word < end; ++word) measure(word);
+                     });
 }
 
 /// Lengths, degrees and sums of all rows. Sums are kept by row and added in order, so that they do
@@ -259,34 +266,36 @@ void TextGraphBuilder::measure_rows() {
     int32_t pairs = 0;
     double pmi = 0, pmi_max = 0, tfidf = 0, tfidf_max = 0;
   };
-  std::vector<Sums> sums(at(nodes()));
-  std::vector<Rows> rows(at(threads_), Rows(*this));
-  scale_.assign(at(nodes()), 0);
+  std::vector<Sums> sums(arrays::at(nodes()));
+  std::vector<Rows> rows(arrays::at(threads_), Rows(*this));
+  scale_.assign(arrays::at(nodes()), 0);
   const auto is_word = [this](int64_t node) {
     return node >= tokens_.first_documents && node < tokens_.first_documents + tokens_.words;
   };
-  for_chunks(0, nodes(), kRowsAtOnce, threads_, [&](int thread, int64_t begin, int64_t end) {
-    check_cancelled();
-    Rows& row = rows[at(thread)];
-    for (int64_t node = begin; node < end; ++node) {
-      row.make(node);
-      Sums& own = sums[at(node)];
-      own.length = static_cast<int32_t>(row.col.size());
-      own.pmi_edges = static_cast<int32_t>(row.pmi_edges);
-      own.pairs = static_cast<int32_t>(row.pairs);
-      double degree = 0;
-      for (std::size_t e = 0; e < row.col.size(); ++e) {
-        const double a = row.weight[e];
-        degree += a;
-        if (row.col[e] == node) continue;
-        const bool is_pmi = is_word(node) && is_word(row.col[e]);
-        (is_pmi ? own.pmi : own.tfidf) += a;
-        double& most = is_pmi ? own.pmi_max : own.tfidf_max;
-        most = std::max(most, a);
-      }
-      scale_[at(node)] = 1 / std::sqrt(degree);  // a degree is at least the 1 of the loop
-    }
-  });
+  arrays::for_chunks(0, nodes(), kRowsAtOnce, threads_,
+                     [&](int thread, int64_t begin, int64_t end) {
+                       check_cancelled();
+                       Rows& row = rows[arrays::at(thread)];
+                       for (int64_t node = begin; node < end; ++node) {
+                         row.make(node);
+                         Sums& own = sums[arrays::at(node)];
+                         own.length = static_cast<int32_t>(row.col.size());
+                         own.pmi_edges = static_cast<int32_t>(row.pmi_edges);
+                         own.pairs = static_cast<int32_t>(row.pairs);
+                         double degree = 0;
+                         for (std::size_t e = 0; e < row.col.size(); ++e) {
+                           const double a = row.weight[e];
+                           degree += a;
+                           if (row.col[e] == node) continue;
+                           const bool is_pmi = is_word(node) && is_word(row.col[e]);
+                           (is_pmi ? own.pmi : own.tfidf) += a;
+                           double& most = is_pmi ? own.pmi_max : own.tfidf_max;
+                           most = std::max(most, a);
+                         }
+                         scale_[arrays::at(node)] =
+                             1 / std::sqrt(degree);  // a degree is at least the 1 of the loop
+                       }
+                     });
   double pmi = 0, tfidf = 0;
   for (const Sums& own : sums) {
     counts_.nonzeros += own.length;
@@ -304,27 +313,29 @@ void TextGraphBuilder::measure_rows() {
     counts_.tfidf_mean = tfidf / static_cast<double>(counts_.tfidf_edges);
   }
   require_index_sizes(0, 0, counts_.nonzeros);
-  row_ptr_.assign(at(nodes() + 1), 0);
+  row_ptr_.assign(arrays::at(nodes() + 1), 0);
   for (std::size_t n = 0; n < sums.size(); ++n) row_ptr_[n + 1] = row_ptr_[n] + sums[n].length;
 }
 
 void TextGraphBuilder::fill(int64_t begin, int64_t end, int32_t* col, float* value) const {
-  std::vector<Rows> rows(at(threads_), Rows(*this));
-  const int32_t start = row_ptr_[at(begin)];
-  for_chunks(begin, end, kRowsAtOnce, threads_, [&](int thread, int64_t first, int64_t past) {
-    check_cancelled();
-    Rows& row = rows[at(thread)];
-    for (int64_t node = first; node < past; ++node) {
-      row.make(node);
-      const std::ptrdiff_t to = row_ptr_[at(node)] - start;
-      std::copy(row.col.begin(), row.col.end(), col + to);
-      for (std::size_t e = 0; e < row.col.size(); ++e) {
-        // The product of the scales first: the same number for (i,j) and (j,i).
-        const double scale = scale_[at(node)] * scale_[static_cast<std::size_t>(row.col[e])];
-        value[to + static_cast<std::ptrdiff_t>(e)] = static_cast<float>(row.weight[e] * scale);
-      }
-    }
-  });
+  std::vector<Rows> rows(arrays::at(threads_), Rows(*this));
+  const int32_t start = row_ptr_[arrays::at(begin)];
+  arrays::for_chunks(
+      begin, end, kRowsAtOnce, threads_, [&](int thread, int64_t first, int64_t past) {
+        check_cancelled();
+        Rows& row = rows[arrays::at(thread)];
+        for (int64_t node = first; node < past; ++node) {
+          row.make(node);
+          const std::ptrdiff_t to = row_ptr_[arrays::at(node)] - start;
+          std::copy(row.col.begin(), row.col.end(), col + to);
+          for (std::size_t e = 0; e < row.col.size(); ++e) {
+            // The product of the scales first: the same number for (i,j) and (j,i).
+            const double scale =
+                scale_[arrays::at(node)] * scale_[static_cast<std::size_t>(row.col[e])];
+            value[to + static_cast<std::ptrdiff_t>(e)] = static_cast<float>(row.weight[e] * scale);
+          }
+        }
+      });
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::texts

@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-namespace kdgat::graph {
+namespace kdgat::texts {
 
 /// Throws Error(kData) if a size does not fit the 32 bits of an index, saying which.
 void require_index_sizes(int64_t tokens, int64_t nodes, int64_t nonzeros);
@@ -84,4 +84,4 @@ class TextGraphBuilder {
   TextGraphCounts counts_;
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::texts

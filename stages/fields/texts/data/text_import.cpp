@@ -12,7 +12,7 @@
 #include "fields/texts/data/text_graph.h"
 #include "fields/texts/data/text_store.h"
 
-namespace kdgat::graph {
+namespace kdgat::texts {
 namespace {
 
 using nlohmann::json;
@@ -85,7 +85,7 @@ class CorpusReader {
 
  private:
   std::string_view valid(std::string_view text, const TextRow& row, std::string& repaired) {
-    const int64_t faults = repair_utf8(text, repaired);
+    const int64_t faults = file::repair_utf8(text, repaired);
     if (faults == 0) return text;
     if (faults_ == 0) first_fault_ = row.where;
     faults_ += faults;
@@ -124,13 +124,13 @@ int64_t peak_resident_bytes() {
 }  // namespace
 
 void import_text(const TextImport& import, const json& made_with, const std::filesystem::path& to,
-                 ImportReport& report) {
+                 data::ImportReport& report) {
   const TextImportOptions& options = import.options;
   const std::string path = import.input.files.front().path.string();
   const int64_t peak_before = peak_resident_bytes();
   Stopwatch watch;
   TextCorpus corpus;
-  std::vector<Source> sources;
+  std::vector<graph::Source> sources;
   CorpusReader reader(options, corpus);
   read_texts(
       import, [&](const TextRow& row) { reader.take(row); }, sources, report.warnings);
@@ -160,7 +160,8 @@ void import_text(const TextImport& import, const json& made_with, const std::fil
   const TextTokens tokens{corpus.token, corpus.doc_ptr,
                           static_cast<int64_t>(corpus.vocabulary.size()), first,
                           options.word_window};
-  const TextGraphBuilder graph(tokens, thread_count(options.build_threads), import.cancelled);
+  const TextGraphBuilder graph(tokens, arrays::thread_count(options.build_threads),
+                               import.cancelled);
   const double graph_seconds = watch.lap();
   write_text_store(to, {corpus, is_trained, std::move(sources), made_with}, tokens, graph,
                    options.build_memory_mb * kMebibyte);
@@ -168,9 +169,9 @@ void import_text(const TextImport& import, const json& made_with, const std::fil
                   {"graph_seconds", graph_seconds},
                   {"write_seconds", watch.lap()},
                   {"text_bytes", reader.text_bytes()},
-                  {"threads", thread_count(options.build_threads)},
+                  {"threads", arrays::thread_count(options.build_threads)},
                   {"peak_resident_bytes", peak_resident_bytes()},
                   {"resident_before_bytes", peak_before}};
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::texts

@@ -21,7 +21,7 @@
 #include "fields/texts/data/text_corpus.h"
 #include "fields/texts/data/text_options.h"
 
-namespace kdgat::graph {
+namespace kdgat::texts {
 
 /// The four forms, and "text" for whichever of them it is, as the option `format` names them.
 const std::vector<std::string>& text_formats();
@@ -30,9 +30,10 @@ const std::vector<std::string>& text_formats();
 inline constexpr const char* kClassFolders = "class-folders";
 
 struct TextInput {
-  std::string format;          ///< one of the four
-  std::vector<LogFile> files;  ///< role "train", "val", "test" or "" = not said; of class-folders
-                               ///< scenario is the class
+  std::string format;  ///< one of the four
+  std::vector<data::LogFile>
+      files;  ///< role "train", "val", "test" or "" = not said; of class-folders
+              ///< scenario is the class
 };
 
 /// What `source` holds, if that are texts: a file, or a folder of such files or of classes. Names
@@ -68,11 +69,11 @@ TextPart part_named(std::string_view word);
 /// malformed lines to `warnings`. Throws Error(kData) with "file:line" for what cannot be read,
 /// with options.strict also for a malformed line.
 void read_texts(const TextImport& import, const std::function<void(const TextRow&)>& take,
-                std::vector<Source>& sources, std::vector<Diagnostic>& warnings);
+                std::vector<graph::Source>& sources, std::vector<Diagnostic>& warnings);
 
 /// Reads, divides, cleans and writes the store `to`. Throws Error(kData) with the place of what is
 /// wrong: no document, one class alone, no word left.
 void import_text(const TextImport& import, const nlohmann::json& made_with,
-                 const std::filesystem::path& to, ImportReport& report);
+                 const std::filesystem::path& to, data::ImportReport& report);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::texts

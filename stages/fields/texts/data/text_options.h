@@ -10,7 +10,7 @@
 #include "engine/data/core/import_options.h"
 #include "kdgat/options.h"
 
-namespace kdgat::graph {
+namespace kdgat::texts {
 
 struct TextOptions {
   std::string text_column = "text";
@@ -74,11 +74,11 @@ struct TextOptions {
 };
 
 /// All options that matter to texts.
-struct TextImportOptions : SharedOptions, LabelOptions, TextOptions {
+struct TextImportOptions : data::SharedOptions, data::LabelOptions, TextOptions {
   static auto table() {
     return std::tuple_cat(std::tuple{format_row(), strict_row(), label_row()}, split_rows(),
                           TextOptions::table());
   }
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::texts

@@ -9,7 +9,7 @@
 #include "engine/file/number_text.h"
 #include "fields/texts/data/text_import.h"
 
-namespace kdgat::graph {
+namespace kdgat::texts {
 namespace {
 
 constexpr int64_t kMostShown = 3;  // malformed lines of a file that are shown
@@ -19,15 +19,15 @@ constexpr std::size_t kLargestDocument = std::size_t{1} << 26;  // no text that 
 class TextReader {
  public:
   TextReader(const TextImport& import, const std::function<void(const TextRow&)>& take,
-             std::vector<Source>& sources, std::vector<Diagnostic>& warnings)
+             std::vector<graph::Source>& sources, std::vector<Diagnostic>& warnings)
       : import_(import), take_(take), sources_(sources), warnings_(warnings) {}
 
   void read() {
     const std::string& format = import_.input.format;
     if (format == "class-folders") return read_folders();
-    for (const LogFile& file : import_.input.files) {
+    for (const data::LogFile& file : import_.input.files) {
       begin_source(file.name, file.role);
-      LineReader lines(file.path, import_.cancelled);
+      file::LineReader lines(file.path, import_.cancelled);
       format == "text-csv" ? read_csv(file, std::move(lines))
                            : read_lines(file, std::move(lines), format == "split-label-text");
     }
@@ -42,7 +42,7 @@ class TextReader {
 
   void give(std::string_view label, std::string_view text, TextPart part, int64_t row,
             std::string where) {
-    Source& source = sources_.back();
+    graph::Source& source = sources_.back();
     ++source.rows;
     ++source.graphs;
     ++documents_;
@@ -57,16 +57,16 @@ class TextReader {
   }
 
   void refuse(const std::string& where, const std::string& fault, std::string_view line) {
-    const Diagnostic problem{where, fault + ": " + shown(line), ""};
+    const Diagnostic problem{where, fault + ": " + file::shown(line), ""};
     if (import_.options.strict) throw Error(ExitCode::kData, {problem});
-    Source& source = sources_.back();
+    graph::Source& source = sources_.back();
     ++source.rows;
     ++source.malformed;
     if (++shown_ <= kMostShown) warnings_.push_back(problem);
   }
 
   void end_source(const std::string& path) {
-    const Source& source = sources_.back();
+    const graph::Source& source = sources_.back();
     if (source.rows == 0) throw Error(ExitCode::kData, "no document", "", path);
     if (source.malformed > kMostShown) {
       warnings_.push_back(
@@ -74,7 +74,7 @@ class TextReader {
     }
   }
 
-  void read_lines(const LogFile& file, LineReader lines, bool has_split) {
+  void read_lines(const data::LogFile& file, file::LineReader lines, bool has_split) {
     const TextPart of_file = part_named(file.role);
     std::string_view line;
     while (lines.next(line)) {
@@ -111,9 +111,9 @@ class TextReader {
     end_source(lines.name());
   }
 
-  void read_csv(const LogFile& file, LineReader lines) {
+  void read_csv(const data::LogFile& file, file::LineReader lines) {
     const TextPart of_file = part_named(file.role);
-    CsvReader table(std::move(lines), true);
+    file::CsvReader table(std::move(lines), true);
     const std::size_t text = table.require(import_.options.text_column);
     std::optional<std::size_t> label, split = table.find("split");
     const std::vector<std::string> labels = label_columns(import_.options);
@@ -139,14 +139,14 @@ class TextReader {
 
   /// A source is a folder of one class.
   void read_folders() {
-    std::map<std::string, std::vector<const LogFile*>> folders;
-    for (const LogFile& file : import_.input.files) {
+    std::map<std::string, std::vector<const data::LogFile*>> folders;
+    for (const data::LogFile& file : import_.input.files) {
       folders[file.name.substr(0, file.name.rfind('/'))].push_back(&file);
     }
     for (const auto& [name, files] : folders) {
       begin_source(name, files.front()->role);
       int64_t number = 0;
-      for (const LogFile* file : files) {
+      for (const data::LogFile* file : files) {
         const std::string content = content_of(file->path);
         step(bytes_);
         give(file->scenario, content, part_named(file->role), ++number, file->path.string());
@@ -169,7 +169,7 @@ class TextReader {
     if (!in) throw Error(ExitCode::kData, "cannot read " + path.string());
     import_.done(static_cast<int64_t>(stored.size()));
     if (!stored.starts_with("\x1f\x8b")) return stored;
-    ByteReader packed(path.string(), stored);
+    file::ByteReader packed(path.string(), stored);
     std::string content, block(std::size_t{1} << 16, '\0');
     while (const std::size_t bytes = packed.read(block.data(), block.size())) {
       content.append(block, 0, bytes);
@@ -180,7 +180,7 @@ class TextReader {
 
   const TextImport& import_;
   const std::function<void(const TextRow&)>& take_;
-  std::vector<Source>& sources_;
+  std::vector<graph::Source>& sources_;
   std::vector<Diagnostic>& warnings_;
   int64_t documents_ = 0, steps_ = 0;
   int64_t bytes_ = 0;  // of the file at hand, told so far
@@ -190,8 +190,8 @@ class TextReader {
 }  // namespace
 
 void read_texts(const TextImport& import, const std::function<void(const TextRow&)>& take,
-                std::vector<Source>& sources, std::vector<Diagnostic>& warnings) {
+                std::vector<graph::Source>& sources, std::vector<Diagnostic>& warnings) {
   TextReader(import, take, sources, warnings).read();
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::texts

@@ -13,7 +13,7 @@
 #include "engine/file/safetensors_stream.h"
 #include "engine/graph/shared_stores.h"
 
-namespace kdgat::graph {
+namespace kdgat::texts {
 
 using nlohmann::json;
 
@@ -59,17 +59,18 @@ json facts_of(const TextStoreData& data, const TextTokens& tokens, const TextGra
 }
 
 /// Labels and masks by node.
-void write_nodes(const TextStoreData& data, const TextTokens& tokens, SafetensorsStream& out) {
+void write_nodes(const TextStoreData& data, const TextTokens& tokens,
+                 file::SafetensorsStream& out) {
   const TextCorpus& corpus = data.corpus;
-  const std::size_t nodes = at(tokens.nodes());
+  const std::size_t nodes = arrays::at(tokens.nodes());
   std::vector<int64_t> y(nodes, -1);
   const auto masks = std::make_unique<bool[]>(4 * nodes);  // of documents, then of each part
   for (int64_t d = 0; d < corpus.documents(); ++d) {
-    const std::size_t node = at(tokens.node_of_document(d));
-    y[node] = corpus.label[at(d)];
+    const std::size_t node = arrays::at(tokens.node_of_document(d));
+    y[node] = corpus.label[arrays::at(d)];
     masks[node] = true;
-    const TextPart part = corpus.part[at(d)];
-    if (part == TextPart::kTrain && !data.is_trained[at(d)]) continue;
+    const TextPart part = corpus.part[arrays::at(d)];
+    if (part == TextPart::kTrain && !data.is_trained[arrays::at(d)]) continue;
     masks[nodes * (1 + static_cast<std::size_t>(part)) + node] = true;
   }
   out.write("y", std::span<const int64_t>(y));
@@ -98,7 +99,7 @@ class RowCheck {
     // Going down the rows, the columns of each come up in their order as rows that hold them.
     std::vector<int32_t> next(row_ptr_.begin(), row_ptr_.end() - 1);
     for (int64_t n = 0; n < nodes_; ++n) {
-      for (int32_t e = row_ptr_[at(n)]; e < row_ptr_[at(n + 1)]; ++e) {
+      for (int32_t e = row_ptr_[arrays::at(n)]; e < row_ptr_[arrays::at(n + 1)]; ++e) {
         const auto column = static_cast<std::size_t>(col_[static_cast<std::size_t>(e)]);
         const int32_t twin = next[column]++;
         if (twin >= row_ptr_[column + 1] || col_[static_cast<std::size_t>(twin)] != n ||
@@ -117,9 +118,9 @@ class RowCheck {
 
   const char* row_fault(int64_t n) const {
     bool has_loop = false;
-    for (int32_t e = row_ptr_[at(n)]; e < row_ptr_[at(n + 1)]; ++e) {
+    for (int32_t e = row_ptr_[arrays::at(n)]; e < row_ptr_[arrays::at(n + 1)]; ++e) {
       const auto i = static_cast<std::size_t>(e);
-      if (e > row_ptr_[at(n)] && col_[i] <= col_[i - 1]) return "is not in order";
+      if (e > row_ptr_[arrays::at(n)] && col_[i] <= col_[i - 1]) return "is not in order";
       if (!(value_[i] > 0) || !std::isfinite(value_[i])) return "has a value that is not positive";
       has_loop = has_loop || col_[i] == n;
     }
@@ -133,8 +134,8 @@ class RowCheck {
 
 }  // namespace
 
-TextStore::TextStore(const std::filesystem::path& path, Check check)
-    : StoreFile(path, kKind, check) {
+TextStore::TextStore(const std::filesystem::path& path, graph::Check check)
+    : graph::StoreFile(path, kKind, check) {
   read("classes", classes_);
   read("vocabulary", vocabulary_);
   y_ = file().require<int64_t>("y", {-1});
@@ -158,13 +159,14 @@ void TextStore::check_ranges() const {
   if (row_ptr_.front() != 0 || row_ptr_.back() != nonzeros()) {
     throw refuse(path(), "row_ptr does not cover the nonzeros");
   }
-  if (!are_ascending(row_ptr_)) throw refuse(path(), "a row ends before it begins");
-  if (!are_within(col_, 0, nodes())) throw refuse(path(), "a row names a node that is not there");
-  if (!are_within(doc_source_, 0, static_cast<int64_t>(sources().size()))) {
+  if (!arrays::are_ascending(row_ptr_)) throw refuse(path(), "a row ends before it begins");
+  if (!arrays::are_within(col_, 0, nodes()))
+    throw refuse(path(), "a row names a node that is not there");
+  if (!arrays::are_within(doc_source_, 0, static_cast<int64_t>(sources().size()))) {
     throw refuse(path(), "a document names a source that is not there");
   }
   for (const std::span<const bool>& mask : {doc_mask_, masks_[0], masks_[1], masks_[2]}) {
-    if (!are_flags(mask)) throw refuse(path(), "a mask is neither true nor false");
+    if (!arrays::are_flags(mask)) throw refuse(path(), "a mask is neither true nor false");
   }
   // Who has a label is a document: labels index classes, and so do those of a part.
   int64_t documents = 0;
@@ -185,7 +187,7 @@ void TextStore::check_ranges() const {
 void TextStore::check_facts() const {
   std::vector<int64_t> of_class(classes_.size(), 0);
   for (const int64_t label : y_) {
-    if (label >= 0) ++of_class[at(label)];
+    if (label >= 0) ++of_class[arrays::at(label)];
   }
   const auto in_part = [this](const char* part) {
     const std::span<const bool> own = mask(part);
@@ -209,14 +211,14 @@ void TextStore::check_facts() const {
 // ---- one mapping for all who ask
 
 TextStore TextStore::shared(const std::filesystem::path& path) {
-  return SharedStores<TextStore>::all().get(path);
+  return graph::SharedStores<TextStore>::all().get(path);
 }
 
 int64_t TextStore::shared_bytes(const std::filesystem::path& path) {
-  return SharedStores<TextStore>::all().bytes(path);
+  return graph::SharedStores<TextStore>::all().bytes(path);
 }
 
-void TextStore::forget_shared() { SharedStores<TextStore>::all().forget(); }
+void TextStore::forget_shared() { graph::SharedStores<TextStore>::all().forget(); }
 
 // ---- what it holds
 
@@ -228,14 +230,14 @@ std::span<const bool> TextStore::mask(const std::string& part) const {
 }
 
 std::vector<Diagnostic> TextStore::verify() const {
-  std::vector<Diagnostic> problems = verify_hashes(file());
+  std::vector<Diagnostic> problems = file::verify_hashes(file());
   const auto problem = [&](const std::string& message) {
     problems.push_back({path().string(), message, ""});
   };
   if (const std::string fault = RowCheck(*this).fault(); !fault.empty()) problem(fault);
   for (int64_t n = 0; n < nodes() && problems.size() < kMostProblems; ++n) {
     int parts = 0;
-    for (const std::span<const bool>& mask : masks_) parts += mask[at(n)] ? 1 : 0;
+    for (const std::span<const bool>& mask : masks_) parts += mask[arrays::at(n)] ? 1 : 0;
     if (parts > 1) problem("node " + std::to_string(n) + " is in several parts");
   }
   return problems;
@@ -247,24 +249,24 @@ void write_text_store(const std::filesystem::path& path, const TextStoreData& da
                       const TextTokens& tokens, const TextGraphBuilder& graph, int64_t budget) {
   const int64_t nodes = tokens.nodes(), nonzeros = graph.counts().nonzeros;
   const int64_t documents = data.corpus.documents();
-  std::vector<TensorPlace> tensors;
-  const auto add = [&](const char* name, DType dtype, int64_t size) {
+  std::vector<file::TensorPlace> tensors;
+  const auto add = [&](const char* name, file::DType dtype, int64_t size) {
     tensors.push_back({name, dtype, {size}});
   };
-  add("row_ptr", DType::kI32, nodes + 1);
-  add("col", DType::kI32, nonzeros);
-  add("value", DType::kF32, nonzeros);
-  add("y", DType::kI64, nodes);
+  add("row_ptr", file::DType::kI32, nodes + 1);
+  add("col", file::DType::kI32, nonzeros);
+  add("value", file::DType::kF32, nonzeros);
+  add("y", file::DType::kI64, nodes);
   for (const char* name : {"doc_mask", "train_mask", "val_mask", "test_mask"}) {
-    add(name, DType::kBool, nodes);
+    add(name, file::DType::kBool, nodes);
   }
-  add("doc_source", DType::kI32, documents);
-  add("doc_row", DType::kI32, documents);
-  std::map<std::string, std::string> metadata = store_metadata(
+  add("doc_source", file::DType::kI32, documents);
+  add("doc_row", file::DType::kI32, documents);
+  std::map<std::string, std::string> metadata = graph::store_metadata(
       TextStore::kKind, data.sources, data.options, facts_of(data, tokens, graph.counts()));
-  metadata["classes"] = json_text(data.corpus.classes);
-  metadata["vocabulary"] = json_text(data.corpus.vocabulary);
-  SafetensorsStream out(path, std::move(tensors), std::move(metadata));
+  metadata["classes"] = file::json_text(data.corpus.classes);
+  metadata["vocabulary"] = file::json_text(data.corpus.vocabulary);
+  file::SafetensorsStream out(path, std::move(tensors), std::move(metadata));
   out.write("row_ptr", graph.row_ptr());
   write_nodes(data, tokens, out);
 
@@ -274,10 +276,11 @@ void write_text_store(const std::filesystem::path& path, const TextStoreData& da
   std::vector<int32_t> col;
   std::vector<float> value;
   for (int64_t begin = 0; begin < nodes;) {
-    const int64_t most = row_ptr[at(begin)] + std::max<int64_t>(1, budget / kEntryBytes);
+    const int64_t most = row_ptr[arrays::at(begin)] + std::max<int64_t>(1, budget / kEntryBytes);
     const auto past = std::upper_bound(row_ptr.begin() + begin + 1, row_ptr.end(), most);
     const int64_t end = std::max<int64_t>(begin + 1, past - row_ptr.begin() - 1);
-    const auto size = static_cast<std::size_t>(row_ptr[at(end)] - row_ptr[at(begin)]);
+    const auto size =
+        static_cast<std::size_t>(row_ptr[arrays::at(end)] - row_ptr[arrays::at(begin)]);
     if (col.size() < size) {
       col = {};  // before it grows: the two never exist at once
       value = {};
@@ -292,4 +295,4 @@ void write_text_store(const std::filesystem::path& path, const TextStoreData& da
   out.finish();
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::texts

@@ -23,19 +23,20 @@
 #include "fields/texts/data/text_corpus.h"
 #include "fields/texts/data/text_graph.h"
 
-namespace kdgat::graph {
+namespace kdgat::texts {
 
 /// facts(): {"graphs":1,"unlabelled":0,"text":{"documents","words","nodes","classes":[names],
 ///  "class_documents":[of each],"first_documents","tokens","average_length","empty","window",
 ///  "windows","pairs","pmi_edges","pmi_mean","pmi_max","tfidf_edges","tfidf_mean","tfidf_max",
 ///  "nonzeros"},"parts":{"train","val","test": documents}}; edges are directed
-class TextStore : public StoreFile {
+class TextStore : public graph::StoreFile {
  public:
-  static constexpr StoreKind kKind = {"kdgat.text", 1, "graph of texts",
-                                      "kdgat data import TEXTS -o DIR makes one"};
+  static constexpr graph::StoreKind kKind = {"kdgat.text", 1, "graph of texts",
+                                             "kdgat data import TEXTS -o DIR makes one"};
   /// Checks header, shapes, facts, hashes as `check` says, and that rows, columns, labels, masks
   /// and sources are in range. Throws Error(kData).
-  static TextStore open(const std::filesystem::path& path, Check check = Check::kOnce) {
+  static TextStore open(const std::filesystem::path& path,
+                        graph::Check check = graph::Check::kOnce) {
     return {path, check};
   }
   /// As open(), but a file is opened once in this process: training, validation and test see one
@@ -44,7 +45,9 @@ class TextStore : public StoreFile {
   static int64_t shared_bytes(const std::filesystem::path& path);  ///< 0 = not opened by shared()
   static void forget_shared();  ///< copies that are in use keep their mapping
   /// Whether the file says that it is one.
-  static bool is_store(const SafetensorsFile& file) { return StoreFile::is_store(file, kKind); }
+  static bool is_store(const file::SafetensorsFile& file) {
+    return graph::StoreFile::is_store(file, kKind);
+  }
 
   int64_t nodes() const { return static_cast<int64_t>(y_.size()); }
   int64_t nonzeros() const { return static_cast<int64_t>(col_.size()); }
@@ -71,7 +74,7 @@ class TextStore : public StoreFile {
   std::vector<Diagnostic> verify() const;
 
  private:
-  TextStore(const std::filesystem::path& path, Check check);
+  TextStore(const std::filesystem::path& path, graph::Check check);
   void check_facts() const;
   void check_ranges() const;
 
@@ -86,7 +89,7 @@ class TextStore : public StoreFile {
 struct TextStoreData {
   const TextCorpus& corpus;             ///< after choose_vocabulary()
   const std::vector<bool>& is_trained;  ///< [D]
-  std::vector<Source> sources;
+  std::vector<graph::Source> sources;
   nlohmann::json options;
 };
 
@@ -95,4 +98,4 @@ struct TextStoreData {
 void write_text_store(const std::filesystem::path& path, const TextStoreData& data,
                       const TextTokens& tokens, const TextGraphBuilder& graph, int64_t budget);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::texts

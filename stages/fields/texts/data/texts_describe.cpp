@@ -5,7 +5,7 @@
 #include "fields/texts/data/texts_domain.h"
 #include "kdgat/text.h"
 
-namespace kdgat::graph {
+namespace kdgat::texts {
 
 using nlohmann::json;
 
@@ -28,10 +28,10 @@ std::string build_text(const json& build, const json& text) {
          " above the start";
 }
 
-DescribedTable classes_and_parts(const json& result) {
+data::DescribedTable classes_and_parts(const json& result) {
   const json& text = result.at("facts").at("text");
   const json& parts = result.at("parts");
-  DescribedTable table;
+  data::DescribedTable table;
   table.add({"class", "documents", "train", "val", "test"});
   for (std::size_t c = 0; c < text.at("classes").size(); ++c) {
     std::vector<std::string> cells = {text.at("classes")[c],
@@ -46,12 +46,12 @@ DescribedTable classes_and_parts(const json& result) {
   return table;
 }
 
-void describe_memory(const json& result, Description& out) {
+void describe_memory(const json& result, data::Description& out) {
   const json& memory = result.at("memory");
   const json& text = result.at("facts").at("text");
   const int64_t splits = memory.at("splits");
   const std::string cached = mebibytes(memory.at("cached_bytes"));
-  DescribedTable table;
+  data::DescribedTable table;
   table.add_heading("memory");
   table.add({"  graph, mapped once", cached});
   table.add({"  as int64 pairs and float32", mebibytes(memory.at("coo_bytes"))});
@@ -78,11 +78,11 @@ std::string texts_headline(const json& facts) {
          " words";
 }
 
-Description describe_texts_import(const json& result) {
-  Description out;
-  if (result.at("sources").size() <= kMostFiles) {
-    DescribedTable table;
-    FolderNames folders;
+data::Description describe_texts_import(const json& result) {
+  data::Description out;
+  if (result.at("sources").size() <= data::kMostFiles) {
+    data::DescribedTable table;
+    data::FolderNames folders;
     for (const json& source : result.at("sources")) {
       std::vector<std::string> cells = {
           folders.name(table, source.at("path")), grouped(source.at("rows")) + " rows",
@@ -95,13 +95,13 @@ Description describe_texts_import(const json& result) {
     out.table(std::move(table));
   }
   const json& text = result.at("text");
-  return out.text(texts_headline(result) + parts_text(result) + place_text(result) +
+  return out.text(texts_headline(result) + data::parts_text(result) + data::place_text(result) +
                   grouped(text.at("nodes")) + " nodes, " + grouped(text.at("nonzeros")) +
                   " nonzeros" +
                   (result.contains("build") ? build_text(result.at("build"), text) : "") + "\n");
 }
 
-Description describe_texts_store(const json& result) {
+data::Description describe_texts_store(const json& result) {
   const json& facts = result.at("facts");
   const json& text = facts.at("text");
   const int64_t edges = text.at("nonzeros").get<int64_t>() - text.at("nodes").get<int64_t>();
@@ -112,7 +112,7 @@ Description describe_texts_store(const json& result) {
     return grouped(text.at(std::string(kind) + "_edges")) + " (mean " + value("_mean") + ", max " +
            value("_max") + ")";
   };
-  Description out;
+  data::Description out;
   out.text(result.at("path").get<std::string>() + ": " + texts_headline(facts) + "\n" +
            grouped(text.at("nodes")) + " nodes, " + grouped(edges) + " directed edges: PMI " +
            edges_of("pmi", "%.4f") + ", TF-IDF " + edges_of("tfidf", "%.4f") + "\n" +
@@ -129,9 +129,10 @@ Description describe_texts_store(const json& result) {
 
 }  // namespace
 
-const Wording& texts_wording() {
-  static constexpr Wording wording = {texts_headline, describe_texts_import, describe_texts_store};
+const data::Wording& texts_wording() {
+  static constexpr data::Wording wording = {texts_headline, describe_texts_import,
+                                            describe_texts_store};
   return wording;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::texts

@@ -7,19 +7,19 @@
 #include "fields/texts/data/text_import.h"
 #include "fields/texts/data/text_store.h"
 
-namespace kdgat::graph {
+namespace kdgat::texts {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
 
 namespace {
 
-class TextsInput : public DomainInput {
+class TextsInput : public data::DomainInput {
  public:
   TextsInput(TextInput input, TextImportOptions options)
       : DomainInput(input.files), input_(std::move(input)), options_(std::move(options)) {}
 
-  void import(const ImportCall& call) const override {
+  void import(const data::ImportCall& call) const override {
     import_text({input_, options_, call.cancelled, call.done}, call.made_with, call.to,
                 call.report);
   }
@@ -60,21 +60,22 @@ json memory_of(const TextStore& store, const json& parts) {
           {"identity_bytes", int64_t{sizeof(float)} * store.nodes() * store.nodes()}};
 }
 
-class TextsDomain : public WithOptions<StoreDomain<TextStore>, TextImportOptions, SynthSize> {
+class TextsDomain
+    : public data::WithOptions<data::StoreDomain<TextStore>, TextImportOptions, data::SynthSize> {
  public:
   const char* name() const override { return "texts"; }
   std::vector<std::string> formats() const override { return text_formats(); }
-  std::vector<MistakenOption> mistaken_options() const override {
+  std::vector<data::MistakenOption> mistaken_options() const override {
     return {{"window", "of texts the words of a window are word_window", "word_window"}};
   }
 
-  Found find(const fs::path& source, const json& values) const override {
-    const auto options = own_options<TextImportOptions>(values);
+  data::Found find(const fs::path& source, const json& values) const override {
+    const auto options = data::own_options<TextImportOptions>(values);
     std::vector<Diagnostic> left_out;
     const auto input = find_text_input(source, options, left_out);
     if (!input) return {};
     const bool is_sure = options.format != "auto" || input->format != kClassFolders;
-    return {is_sure ? Sureness::kSure : Sureness::kPossible,
+    return {is_sure ? data::Sureness::kSure : data::Sureness::kPossible,
             [input, options, left_out](std::vector<Diagnostic>& notes) {
               notes.insert(notes.end(), left_out.begin(), left_out.end());
               return std::make_shared<TextsInput>(*input, options);
@@ -84,14 +85,14 @@ class TextsDomain : public WithOptions<StoreDomain<TextStore>, TextImportOptions
   const char* source_word() const override { return "texts"; }
 
   const char* facts_key() const override { return "text"; }
-  const Wording& wording() const override { return texts_wording(); }
+  const data::Wording& wording() const override { return texts_wording(); }
 
-  std::vector<SynthKind> synth_kinds() const override {
+  std::vector<data::SynthKind> synth_kinds() const override {
     return {{"text", "documents on topics (label<TAB>text)"}};
   }
   void synthesize(const fs::path& folder, const json& values, const json&,
                   const std::function<bool()>& cancelled) const override {
-    write_synthetic_texts(folder, own_options<SynthSize>(values), cancelled);
+    write_synthetic_texts(folder, data::own_options<data::SynthSize>(values), cancelled);
   }
 
  protected:
@@ -106,9 +107,9 @@ class TextsDomain : public WithOptions<StoreDomain<TextStore>, TextImportOptions
 
 }  // namespace
 
-const Domain& texts_domain() {
+const data::Domain& texts_domain() {
   static const TextsDomain domain;
   return domain;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::texts

@@ -3,10 +3,10 @@
 
 #include "engine/data/core/domain.h"
 
-namespace kdgat::graph {
+namespace kdgat::texts {
 
-const Domain& texts_domain();
+const data::Domain& texts_domain();
 
-const Wording& texts_wording();
+const data::Wording& texts_wording();
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::texts

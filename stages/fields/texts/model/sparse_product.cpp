@@ -13,7 +13,7 @@
 #include "engine/kernels/cpu/parallel.h"
 #include "kdgat/error.h"
 
-namespace kdgat::model {
+namespace kdgat::texts {
 
 namespace {
 
@@ -137,7 +137,7 @@ at::Tensor SparseProduct::multiply(const Part& part, const NodeMask* read,
   const int64_t nodes = x_NC.size(0), columns = x_NC.size(1);
   at::Tensor out = part.rows() == nodes ? at::empty_like(x_NC) : at::zeros_like(x_NC);
   AT_DISPATCH_FLOATING_TYPES(x_NC.scalar_type(), "sparse_product", [&] {
-    const kernels::SparseTable<scalar_t>& table = loops<scalar_t>().sparse;
+    const kernels::isa::SparseTable<scalar_t>& table = kernels::loops<scalar_t>().sparse;
     // Panels of about one width: the last of 200 columns would be a narrow one.
     const int64_t panels = (columns + table.width - 1) / table.width;
     const int64_t vectors = (columns + table.lanes - 1) / table.lanes;
@@ -148,11 +148,11 @@ at::Tensor SparseProduct::multiply(const Part& part, const NodeMask* read,
       const int64_t count = std::min(width, columns - first);
       const int64_t used = (count + table.lanes - 1) / table.lanes * table.lanes;
       scalar_t* packed = panel.data_ptr<scalar_t>();
-      for_blocks((nodes + kPackRows - 1) / kPackRows, nodes * used, [&](int64_t b) {
+      kernels::for_blocks((nodes + kPackRows - 1) / kPackRows, nodes * used, [&](int64_t b) {
         pack_rows(x, columns, first, count, used, read, b * kPackRows,
                   std::min(nodes, (b + 1) * kPackRows), packed);
       });
-      kernels::SparseArgs<scalar_t> args = {};
+      kernels::isa::SparseArgs<scalar_t> args = {};
       args.col = matrix_.col_E.const_data_ptr<int32_t>();
       args.value = matrix_.value_E.const_data_ptr<scalar_t>();
       args.panel = packed;
@@ -162,10 +162,10 @@ at::Tensor SparseProduct::multiply(const Part& part, const NodeMask* read,
       args.columns = count;
       const auto full = static_cast<int64_t>(part.full.run.size()) - 1;
       const auto sparse = static_cast<int64_t>(part.sparse.run.size()) - 1;
-      for_blocks(full + sparse, part.nonzeros * used, [&](int64_t run) {
+      kernels::for_blocks(full + sparse, part.nonzeros * used, [&](int64_t run) {
         const Rows& rows = run < full ? part.full : part.sparse;
         const auto at = static_cast<std::size_t>(run < full ? run : run - full);
-        kernels::SparseArgs<scalar_t> own = args;
+        kernels::isa::SparseArgs<scalar_t> own = args;
         own.row = rows.row.data();
         for (std::size_t b = 0; b + 1 < rows.bounds.size(); ++b) {
           own.first = rows.bounds[b].data();
@@ -191,4 +191,4 @@ at::Tensor SparseProduct::backward(const at::Tensor& grad_NC) const {
   return multiply(backward_, &outputs_, grad_NC);
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::texts

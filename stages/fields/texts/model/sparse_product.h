@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-namespace kdgat::model {
+namespace kdgat::texts {
 
 /// A symmetric matrix in compressed rows.
 struct SparseMatrix {
@@ -76,4 +76,4 @@ class SparseProduct {
   Part forward_, backward_;
 };
 
-}  // namespace kdgat::model
+}  // namespace kdgat::texts

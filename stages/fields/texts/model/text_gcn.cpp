@@ -12,7 +12,7 @@
 #include "engine/kernels/cpu/parallel.h"
 #include "engine/model/layers/noise.h"
 
-namespace kdgat::model {
+namespace kdgat::texts {
 
 namespace {
 
@@ -25,14 +25,15 @@ at::Tensor drawn(int64_t inputs, int64_t outputs, at::Generator& generator) {
 }
 
 /// Runs of rows as a batch of graphs, which is what noise has its keys for.
-BatchTensors runs_of(const at::Tensor& x_NC, const graph::NoiseKey& noise) {
+kernels::BatchTensors runs_of(const at::Tensor& x_NC, const graph::NoiseKey& noise) {
   const int64_t nodes = x_NC.size(0);
-  BatchTensors out;
+  kernels::BatchTensors out;
   out.x_NF = x_NC;
   out.nodes = nodes;
-  out.graphs = row_blocks(nodes);
+  out.graphs = kernels::row_blocks(nodes);
   out.graph_id_G = at::arange(out.graphs, at::kLong);
-  out.node_ptr_G1 = at::arange(out.graphs + 1, at::kInt).mul_(kBlockRows).clamp_max_(nodes);
+  out.node_ptr_G1 =
+      at::arange(out.graphs + 1, at::kInt).mul_(kernels::kBlockRows).clamp_max_(nodes);
   out.noise = noise;
   return out;
 }
@@ -101,9 +102,9 @@ at::Tensor TextGcnImpl::activate(const at::Tensor& x_NC, std::size_t layer,
                                  const graph::NoiseKey& noise) {
   const double p = is_training() ? config_.dropout : 0;
   const auto name = kDropLayer + static_cast<uint32_t>(layer);
-  const BatchTensors runs = runs_of(x_NC, noise);
+  const kernels::BatchTensors runs = runs_of(x_NC, noise);
   if (config_.act == "relu" && norms_.empty()) {
-    return relu_dropout(x_NC, p, name, runs);  // one pass; it keeps one bit of each number
+    return model::relu_dropout(x_NC, p, name, runs);  // one pass; it keeps one bit of each number
   }
   at::Tensor y_NC;
   if (config_.act == "relu") y_NC = at::relu(x_NC);
@@ -112,7 +113,7 @@ at::Tensor TextGcnImpl::activate(const at::Tensor& x_NC, std::size_t layer,
   if (config_.act == "tanh") y_NC = at::tanh(x_NC);
   y_NC = normed(y_NC, layer);
   if (p == 0) return y_NC;
-  const at::Tensor kept = relu_dropout(at::ones_like(y_NC).detach(), p, name, runs);
+  const at::Tensor kept = model::relu_dropout(at::ones_like(y_NC).detach(), p, name, runs);
   return y_NC * kept;
 }
 
@@ -145,4 +146,4 @@ at::Tensor TextGcnImpl::finish(at::Tensor sum, const ProductChain& chain,
   return x_NC;
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::texts

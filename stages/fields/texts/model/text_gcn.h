@@ -20,7 +20,7 @@
 #include "fields/texts/model/sparse_product.h"
 #include "fields/texts/model/text_gcn_config.h"
 
-namespace kdgat::model {
+namespace kdgat::texts {
 
 /// The product of each layer, first to last; layers of several chains may share one.
 using ProductChain = std::vector<std::shared_ptr<const SparseProduct>>;
@@ -55,4 +55,4 @@ class TextGcnImpl : public torch::nn::Module {
 };
 TORCH_MODULE(TextGcn);
 
-}  // namespace kdgat::model
+}  // namespace kdgat::texts

@@ -9,7 +9,7 @@
 
 #include "kdgat/options.h"
 
-namespace kdgat::model {
+namespace kdgat::texts {
 
 /// Defaults are those first published (Yao, Mao, Luo, AAAI 2019).
 struct TextGcnForm {
@@ -74,4 +74,4 @@ inline void to_json(nlohmann::json& out, const TextGcnConfig& config) {
   out["classes"] = config.classes;
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::texts

@@ -15,14 +15,14 @@ int64_t graph_bytes(const TextSizes& sizes) {
   return (kInt + kFloat) * sizes.nonzeros + (kInt + int64_t{sizeof(int64_t)} + 4) * sizes.nodes;
 }
 
-int64_t first_weight(const model::TextGcnConfig& config) {
+int64_t first_weight(const texts::TextGcnConfig& config) {
   return config.nodes * config.first_columns();
 }
 
 /// Numbers that a step holds at most beside weights, gradients and moments: hidden state, its
 /// gradient, and that before the activation, of which one stands where the first gradient will. A
 /// fused activation keeps a bit of each number beside them.
-int64_t step_numbers(const model::TextGcnConfig& config) {
+int64_t step_numbers(const texts::TextGcnConfig& config) {
   int64_t widest = 0, kept = 0, bits = 0;
   if (config.model == "text_gcn") {
     for (const int64_t width : config.hidden_dims) {
@@ -46,15 +46,15 @@ TextSizes sizes_of(const nlohmann::json& text_facts) {
           static_cast<int64_t>(text_facts.at("classes").size())};
 }
 
-model::TextGcnConfig config_of(const TextGcnOptions& options, const TextSizes& sizes) {
-  model::TextGcnConfig out;
-  static_cast<model::TextGcnForm&>(out) = options;
+texts::TextGcnConfig config_of(const TextGcnOptions& options, const TextSizes& sizes) {
+  texts::TextGcnConfig out;
+  static_cast<texts::TextGcnForm&>(out) = options;
   out.nodes = sizes.nodes;
   out.classes = sizes.classes;
   return out;
 }
 
-int64_t count_parameters(const model::TextGcnConfig& config) {
+int64_t count_parameters(const texts::TextGcnConfig& config) {
   const bool is_gcn = config.model == "text_gcn";
   const bool is_mlp = is_gcn && config.pred_type == "mlp";
   int64_t out = 0, inputs = config.nodes;
@@ -80,7 +80,7 @@ int64_t count_parameters(const model::TextGcnConfig& config) {
 
 memory::Footprint footprint(const TextGcnOptions& options, const TextSizes& sizes,
                             bool has_validation) {
-  const model::TextGcnConfig config = config_of(options, sizes);
+  const texts::TextGcnConfig config = config_of(options, sizes);
   const int64_t weights = kFloat * count_parameters(config), first = kFloat * first_weight(config);
   memory::Footprint out;
   out.embeddings = first;

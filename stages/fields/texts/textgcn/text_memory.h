@@ -20,10 +20,10 @@ struct TextSizes {
 /// Of the "text" facts of a data set.
 TextSizes sizes_of(const nlohmann::json& text_facts);
 
-model::TextGcnConfig config_of(const TextGcnOptions& options, const TextSizes& sizes);
+texts::TextGcnConfig config_of(const TextGcnOptions& options, const TextSizes& sizes);
 
 /// Numbers that are trained.
-int64_t count_parameters(const model::TextGcnConfig& config);
+int64_t count_parameters(const texts::TextGcnConfig& config);
 
 /// The graph is one "graph" of the plan; its mapped bytes are the plan's input.
 memory::Footprint footprint(const TextGcnOptions& options, const TextSizes& sizes,

@@ -14,7 +14,7 @@ namespace kdgat::textgcn {
 namespace {
 
 TextSplit split_of(const std::filesystem::path& file, const std::string& part) {
-  TextSplit out{graph::TextStore::shared(file), {}, {}};
+  TextSplit out{texts::TextStore::shared(file), {}, {}};
   const std::span<const bool> mask = out.store.mask(part);
   std::vector<int64_t> nodes, labels;
   for (std::size_t i = 0; i < mask.size(); ++i) {
@@ -29,7 +29,7 @@ TextSplit split_of(const std::filesystem::path& file, const std::string& part) {
 
 /// Looks into the mapping, which it keeps.
 template <class T>
-at::Tensor view(const graph::TextStore& store, std::span<const T> data, at::ScalarType type) {
+at::Tensor view(const texts::TextStore& store, std::span<const T> data, at::ScalarType type) {
   // from_blob wants a pointer it could write through; nothing writes.
   return at::from_blob(
       const_cast<T*>(data.data()), {static_cast<int64_t>(data.size())},
@@ -37,7 +37,7 @@ at::Tensor view(const graph::TextStore& store, std::span<const T> data, at::Scal
 }
 
 /// D^-1/2 A D^-1/2 where A is 1 at each nonzero.
-at::Tensor equal_weights(const graph::TextStore& store) {
+at::Tensor equal_weights(const texts::TextStore& store) {
   const std::span<const int32_t> row_ptr = store.row_ptr(), col = store.col();
   std::vector<float> scale;
   for (std::size_t i = 0; i + 1 < row_ptr.size(); ++i) {
@@ -56,8 +56,8 @@ at::Tensor equal_weights(const graph::TextStore& store) {
 
 }  // namespace
 
-model::NodeMask TextSplit::mask() const {
-  model::NodeMask out(static_cast<std::size_t>(store.nodes()), false);
+texts::NodeMask TextSplit::mask() const {
+  texts::NodeMask out(static_cast<std::size_t>(store.nodes()), false);
   const int64_t* node = documents.const_data_ptr<int64_t>();
   for (int64_t i = 0; i < documents.numel(); ++i) out[static_cast<std::size_t>(node[i])] = true;
   return out;
@@ -66,7 +66,7 @@ model::NodeMask TextSplit::mask() const {
 TextSplits open_splits(const std::filesystem::path& folder, bool weighted) {
   const std::filesystem::path file = folder / "graphs.safetensors";
   TextSplits out{split_of(file, "train"), split_of(file, "val"), split_of(file, "test"), {}};
-  const graph::TextStore& store = out.train.store;
+  const texts::TextStore& store = out.train.store;
   if (out.train.is_empty()) {
     throw Error(ExitCode::kData, "there are no documents to train on",
                 "kdgat data inspect shows the parts");

@@ -11,17 +11,17 @@ namespace kdgat::textgcn {
 
 /// Documents of a part, and the graph that all parts share.
 struct TextSplit {
-  graph::TextStore store;
+  texts::TextStore store;
   at::Tensor documents;  ///< [n] int64 nodes, ascending
   at::Tensor labels;     ///< [n] int64
 
   bool is_empty() const { return documents.numel() == 0; }
-  model::NodeMask mask() const;
+  texts::NodeMask mask() const;
 };
 
 struct TextSplits {
   TextSplit train, val, test;
-  model::SparseMatrix matrix;  ///< looks into the mapping; the weights of equal edges are its own
+  texts::SparseMatrix matrix;  ///< looks into the mapping; the weights of equal edges are its own
 };
 
 /// Of the store in `folder`; `weighted` false: all edges alike, D^-1/2 A D^-1/2 of ones. Throws

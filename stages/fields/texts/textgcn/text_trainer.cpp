@@ -50,7 +50,7 @@ at::Tensor cross_entropy(const at::Tensor& logits, const TextSplit& split) {
 }  // namespace
 
 TextTrainer::TextTrainer(const TextGcnOptions& options, const TextSplits& splits,
-                         model::TextGcn model, uint64_t seed, train::Progress progress,
+                         texts::TextGcn model, uint64_t seed, train::Progress progress,
                          const Host& host)
     : options_(options),
       splits_(splits),
@@ -62,14 +62,14 @@ TextTrainer::TextTrainer(const TextGcnOptions& options, const TextSplits& splits
       optimizer_(train::parameters_of(*model_), /*decoupled=*/false, options.weight_decay) {
   const int64_t layers = model_->config().layers();
   const bool all_nodes = options_.use_bn;
-  const model::NodeMask train = splits_.train.mask(), val = splits_.val.mask();
-  train_chain_ = model::make_chain(splits_.matrix, train, layers, all_nodes);
+  const texts::NodeMask train = splits_.train.mask(), val = splits_.val.mask();
+  train_chain_ = texts::make_chain(splits_.matrix, train, layers, all_nodes);
   if (splits_.val.is_empty()) return;
-  val_chain_ = model::make_chain(splits_.matrix, val, layers, all_nodes);
+  val_chain_ = texts::make_chain(splits_.matrix, val, layers, all_nodes);
   // The first product is shared: it gives what either chain reads.
-  model::NodeMask either = train;
+  texts::NodeMask either = train;
   for (std::size_t i = 0; i < either.size(); ++i) either[i] = either[i] || val[i];
-  train_chain_.front() = model::make_chain(splits_.matrix, either, layers, all_nodes).front();
+  train_chain_.front() = texts::make_chain(splits_.matrix, either, layers, all_nodes).front();
   val_chain_.front() = train_chain_.front();
 }
 

@@ -33,7 +33,7 @@ class TextTrainer {
  public:
   /// What is borrowed outlives the trainer. `progress`: at its beginning, with the checkpoint there
   /// may be.
-  TextTrainer(const TextGcnOptions& options, const TextSplits& splits, model::TextGcn model,
+  TextTrainer(const TextGcnOptions& options, const TextSplits& splits, texts::TextGcn model,
               uint64_t seed, train::Progress progress, const Host& host);
 
   /// Throws Error with the host's code, after a checkpoint, when cancelled; Error(kStageFailed)
@@ -51,12 +51,12 @@ class TextTrainer {
 
   const TextGcnOptions& options_;
   const TextSplits& splits_;
-  model::TextGcn model_;
+  texts::TextGcn model_;
   uint64_t seed_;
   train::Progress progress_;
   const Host& host_;
 
-  model::ProductChain train_chain_, val_chain_;
+  texts::ProductChain train_chain_, val_chain_;
   train::NamedTensors weights_;       ///< parameters and buffers
   train::NamedTensors best_weights_;  ///< with stop = best
   train::Optimizer optimizer_;

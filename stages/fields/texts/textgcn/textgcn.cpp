@@ -56,7 +56,7 @@ memory::MemoryPlan memory_plan(const TextGcnOptions& options, const TextSizes& s
 }
 
 json facts_of(const TextGcnOptions& options, const TextSizes& sizes, bool has_validation) {
-  const model::TextGcnConfig config = config_of(options, sizes);
+  const texts::TextGcnConfig config = config_of(options, sizes);
   json out = {{"model", config.model},
               {"size", "custom"},
               {"parameters", count_parameters(config)},
@@ -99,17 +99,17 @@ json judge(const at::Tensor& logits, const TextSplit& split) {
 }
 
 /// Every part evaluated by the weights that are kept, and a table of them.
-void report(const TextSplits& splits, model::TextGcn& model, json& result) {
+void report(const TextSplits& splits, texts::TextGcn& model, json& result) {
   const at::NoGradGuard no_grad;
   model->eval();
-  const model::TextGcnConfig& config = model->config();
-  model::NodeMask documents(static_cast<std::size_t>(splits.train.store.nodes()), false);
+  const texts::TextGcnConfig& config = model->config();
+  texts::NodeMask documents(static_cast<std::size_t>(splits.train.store.nodes()), false);
   for (const TextSplit* split : {&splits.train, &splits.val, &splits.test}) {
-    const model::NodeMask own = split->mask();
+    const texts::NodeMask own = split->mask();
     for (std::size_t i = 0; i < own.size(); ++i) documents[i] = documents[i] || own[i];
   }
-  const model::ProductChain chain =
-      model::make_chain(splits.matrix, documents, config.layers(), config.use_bn);
+  const texts::ProductChain chain =
+      texts::make_chain(splits.matrix, documents, config.layers(), config.use_bn);
   const at::Tensor logits = model->finish(model->begin(*chain.front()), chain, {});
   json rows = json::array();
   const std::pair<const char*, const TextSplit*> parts[] = {
@@ -150,7 +150,7 @@ std::string summary(const TextGcnOptions& options, const TextOutcome& outcome, c
 }
 
 /// What a model must know of the graph it was made for.
-json layout_of(const graph::TextStore& store) {
+json layout_of(const texts::TextStore& store) {
   return {{"classes", store.class_names()},
           {"words", store.words()},
           {"graph", store.content_hash()},
@@ -174,7 +174,7 @@ json TextGcn::plan(const Options& options, const Request& request) {
   if (!facts.contains("graphs")) return json::object();
   require_texts(facts);
   const TextSizes sizes = sizes_of(facts.at("text"));
-  model::require_sparse_sizes(sizes.nodes, sizes.nonzeros,
+  texts::require_sparse_sizes(sizes.nodes, sizes.nonzeros,
                               config_of(options, sizes).first_columns());
   const bool has_validation = facts.at("parts").value("val", int64_t{0}) > 0;
   json out = facts_of(options, sizes, has_validation);
@@ -194,13 +194,13 @@ json TextGcn::run(const Options& options, const Request& given, Host& host) {
     host.log("info", "textgcn computes on the CPU, not on " + given.device);
   at::set_num_threads(std::max(1, request.threads));
   const fs::path folder = request.input("graphs").path;
-  if (!graph::TextStore::is_store(graph::SafetensorsFile::open(folder / "graphs.safetensors")))
+  if (!texts::TextStore::is_store(file::SafetensorsFile::open(folder / "graphs.safetensors")))
     require_texts({});
   const TextSplits splits = open_splits(folder, options.use_edge_weights);
-  const graph::TextStore& store = splits.train.store;
+  const texts::TextStore& store = splits.train.store;
   const TextSizes sizes{store.nodes(), store.nonzeros(), store.classes()};
-  const model::TextGcnConfig config = config_of(options, sizes);
-  model::require_sparse_sizes(sizes.nodes, sizes.nonzeros, config.first_columns());
+  const texts::TextGcnConfig config = config_of(options, sizes);
+  texts::require_sparse_sizes(sizes.nodes, sizes.nonzeros, config.first_columns());
   const bool has_validation = !splits.val.is_empty();
   json planned = memory_plan(options, sizes, has_validation, request).json();
   memory::set_reported_plan(planned);
@@ -214,11 +214,11 @@ json TextGcn::run(const Options& options, const Request& given, Host& host) {
   }
 
   const memory::Label label("weights");
-  model::TextGcn model(config, static_cast<uint64_t>(request.seed));
+  texts::TextGcn model(config, static_cast<uint64_t>(request.seed));
   const std::string what = train::result_options(options).dump() + store.content_hash();
   const auto seed = static_cast<uint64_t>(request.seed);
   train::Progress progress(train::checkpoint_file(request),
-                           graph::hash_bytes(what.data(), what.size()), seed);
+                           file::hash_bytes(what.data(), what.size()), seed);
   TextOutcome outcome;
   {
     TextTrainer trainer(options, splits, model, seed, std::move(progress), host);

@@ -9,7 +9,7 @@
 
 namespace kdgat::textgcn {
 
-struct TextGcnOptions : model::TextGcnForm {
+struct TextGcnOptions : texts::TextGcnForm {
   double lr = 0.02;
   double weight_decay = 0;
   int64_t max_epochs = 200;
@@ -37,7 +37,7 @@ struct TextGcnOptions : model::TextGcnForm {
                   "Time between two checkpoints; 0 = after every epoch.")
                 .range(0, 1e9)
                 .runtime()},
-        model::TextGcnForm::table());
+        texts::TextGcnForm::table());
   }
 };
 

@@ -17,7 +17,7 @@ struct MoleculeFixture : StageData {
     import_synthetic(*this, synth);
   }
   json facts() const override { return store().facts(); }
-  graph::MoleculeStore store() const { return graph::MoleculeStore::open(store_file()); }
+  molecules::MoleculeStore store() const { return molecules::MoleculeStore::open(store_file()); }
 };
 
 }  // namespace kdgat::test

@@ -12,14 +12,14 @@
 
 namespace kdgat::test {
 
-using model::edge_weights;
-using model::Irreps;
-using model::kHarmonics;
-using model::MoleculeEdges;
-using model::plain_tensor_product;
-using model::ProductEdges;
-using model::RadialWeights;
-using model::tensor_product;
+using molecules::edge_weights;
+using molecules::Irreps;
+using molecules::kHarmonics;
+using molecules::MoleculeEdges;
+using molecules::plain_tensor_product;
+using molecules::ProductEdges;
+using molecules::RadialWeights;
+using molecules::tensor_product;
 
 inline std::array<double, 3> direction_of(const torch::Tensor& r) {
   const torch::Tensor n = r / r.norm();
@@ -68,7 +68,7 @@ struct ProductCase {
   }
 
   static std::array<double, 9> harmonics_of(const torch::Tensor& r) {
-    return model::harmonics(direction_of(r));
+    return molecules::harmonics(direction_of(r));
   }
   std::vector<torch::Tensor> leaves() const {
     return {x, weights.w1, weights.b1, weights.w2, weights.b2, weights.w3, weights.b3};

@@ -17,7 +17,7 @@ struct RatingsFixture : StageData {
     import_synthetic(*this, synth);
   }
   json facts() const override { return store().facts(); }
-  graph::RatingStore store() const { return graph::RatingStore::open(store_file()); }
+  ratings::RatingStore store() const { return ratings::RatingStore::open(store_file()); }
 };
 
 }  // namespace kdgat::test

@@ -26,11 +26,11 @@ struct Adjacency {
       ptr.push_back(static_cast<int32_t>(target.size()));
     }
   }
-  graph::OutEdges edges() const { return {ptr, target}; }
+  arrays::OutEdges edges() const { return {ptr, target}; }
 };
 
 /// [4, P] paths, ordered, from the definition.
-inline torch::Tensor brute_force_paths(const graph::OutEdges& edges) {
+inline torch::Tensor brute_force_paths(const arrays::OutEdges& edges) {
   std::vector<int64_t> out;
   const auto next = [&](int64_t v) {
     return edges.target.subspan(
@@ -81,7 +81,7 @@ inline torch::Tensor reference_basis(const torch::Tensor& x, double high, int64_
 }
 
 /// A block's output with everything in one tensor a path.
-inline torch::Tensor reference_block(model::SgmpBlock block, const torch::Tensor& h,
+inline torch::Tensor reference_block(space::SgmpBlock block, const torch::Tensor& h,
                                      const torch::Tensor& pos, const torch::Tensor& paths,
                                      double cutoff, bool mean) {
   using std::numbers::pi;
@@ -108,7 +108,7 @@ inline torch::Tensor reference_block(model::SgmpBlock block, const torch::Tensor
 
 /// Random directed edges among `nodes` nodes, some in both directions, some of a node to itself.
 inline Adjacency random_adjacency(int32_t nodes, int64_t edges, uint64_t seed) {
-  graph::Random random(seed);
+  arrays::Random random(seed);
   std::set<std::pair<int32_t, int32_t>> out;
   const auto node = [&] {
     return static_cast<int32_t>(random.below(static_cast<uint64_t>(nodes)));

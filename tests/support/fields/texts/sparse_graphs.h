@@ -12,7 +12,7 @@
 namespace kdgat::test {
 
 struct SparseGraph {
-  model::SparseMatrix matrix;
+  texts::SparseMatrix matrix;
   at::Tensor dense_NN;
 };
 
@@ -21,7 +21,7 @@ struct SparseGraph {
 inline SparseGraph sparse_graph(int64_t documents, int64_t words, double density,
                                 at::ScalarType type = at::kDouble, uint64_t seed = 1) {
   const int64_t nodes = documents + words;
-  graph::Random random(seed);
+  arrays::Random random(seed);
   at::Tensor dense = torch::zeros({nodes, nodes}, at::kDouble);
   auto value = dense.accessor<double, 2>();
   for (int64_t i = 0; i < nodes; ++i) {
@@ -45,19 +45,19 @@ inline SparseGraph sparse_graph(int64_t documents, int64_t words, double density
           dense.to(type)};
 }
 
-inline model::NodeMask all_of(int64_t nodes) {
-  return model::NodeMask(static_cast<std::size_t>(nodes), true);
+inline texts::NodeMask all_of(int64_t nodes) {
+  return texts::NodeMask(static_cast<std::size_t>(nodes), true);
 }
 
 /// Nodes [begin, end) of `nodes`.
-inline model::NodeMask span_of(int64_t nodes, int64_t begin, int64_t end) {
-  model::NodeMask out(static_cast<std::size_t>(nodes), false);
+inline texts::NodeMask span_of(int64_t nodes, int64_t begin, int64_t end) {
+  texts::NodeMask out(static_cast<std::size_t>(nodes), false);
   for (int64_t i = begin; i < end; ++i) out[static_cast<std::size_t>(i)] = true;
   return out;
 }
 
 /// The mask as a column of 0 and 1, to multiply rows with.
-inline at::Tensor column_of(const model::NodeMask& mask, at::ScalarType type = at::kDouble) {
+inline at::Tensor column_of(const texts::NodeMask& mask, at::ScalarType type = at::kDouble) {
   at::Tensor out = torch::zeros({static_cast<int64_t>(mask.size()), 1}, type);
   for (std::size_t i = 0; i < mask.size(); ++i) out[static_cast<int64_t>(i)][0] = mask[i] ? 1 : 0;
   return out;

@@ -16,13 +16,13 @@ struct TextFixture : StageData {
   explicit TextFixture(const std::vector<double>& shares = {}, int64_t documents = 120) {
     graph::SynthOptions synth = synth_of("text", documents, 60);
     synth.classes = 3;
-    graph::ImportOptionsWith<graph::TextOptions> options;
+    graph::ImportOptionsWith<texts::TextOptions> options;
     options.remove_rare_words = 2;
     options.tvt_split = shares;
     import_synthetic(*this, synth, options);
   }
   json facts() const override { return store().facts(); }
-  graph::TextStore store() const { return graph::TextStore::open(store_file()); }
+  texts::TextStore store() const { return texts::TextStore::open(store_file()); }
 };
 
 }  // namespace kdgat::test

@@ -24,7 +24,7 @@ struct SmallCorpus {
 
   std::vector<int32_t> token, doc_ptr;  ///< of tokens()
   /// Views of this corpus, which must live on.
-  graph::TextTokens tokens(int64_t first_documents, int64_t window) {
+  texts::TextTokens tokens(int64_t first_documents, int64_t window) {
     token.clear();
     doc_ptr = {0};
     for (const auto& document : documents) {
@@ -37,7 +37,7 @@ struct SmallCorpus {
 
 /// `length` words at most a document, some of them empty; small numbers are more frequent.
 inline SmallCorpus random_corpus(int64_t documents, int64_t words, int64_t length,
-                                 graph::Random& random) {
+                                 arrays::Random& random) {
   SmallCorpus out;
   out.words = words;
   for (int64_t d = 0; d < documents; ++d) {

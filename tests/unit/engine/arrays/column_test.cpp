@@ -12,7 +12,7 @@
 #include "support/programs/command.h"
 
 using namespace kdgat;
-using namespace kdgat::graph;
+using namespace kdgat::arrays;
 using Catch::Contains;
 
 namespace {

@@ -8,7 +8,7 @@
 
 #include "engine/arrays/random.h"
 
-namespace kdgat::graph {
+namespace kdgat::arrays {
 namespace {
 
 using Path = std::array<int32_t, 4>;
@@ -176,4 +176,4 @@ TEST_CASE("one node may have more paths than a chunk", "[paths]") {
 }
 
 }  // namespace
-}  // namespace kdgat::graph
+}  // namespace kdgat::arrays

@@ -7,7 +7,7 @@
 
 #include "engine/arrays/random.h"
 
-namespace kdgat::graph {
+namespace kdgat::arrays {
 namespace {
 
 /// A forest in a shuffled order of nodes: each node hangs below one of those before it, or is a
@@ -213,4 +213,4 @@ TEST_CASE("edges go to the nearest points, ties to the lower number", "[spatial]
 }
 
 }  // namespace
-}  // namespace kdgat::graph
+}  // namespace kdgat::arrays

@@ -9,7 +9,7 @@
 #include "fuzz/fuzz_safetensors.cpp"
 #undef LLVMFuzzerTestOneInput
 
-namespace kdgat::graph {
+namespace kdgat::file {
 namespace {
 
 std::string raw_bytes(const std::string& header, const std::string& data) {
@@ -46,4 +46,4 @@ TEST_CASE("mutated safetensors files are refused or read within bounds", "[safet
 }
 
 }  // namespace
-}  // namespace kdgat::graph
+}  // namespace kdgat::file

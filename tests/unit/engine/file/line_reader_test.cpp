@@ -10,7 +10,7 @@
 #include "support/can/log_text.h"
 #include "support/programs/command.h"
 
-namespace kdgat::graph {
+namespace kdgat::file {
 namespace {
 
 using test::write_gzip;
@@ -160,4 +160,4 @@ TEST_CASE("standard input is read, packed or not", "[line_reader]") {
 }
 
 }  // namespace
-}  // namespace kdgat::graph
+}  // namespace kdgat::file

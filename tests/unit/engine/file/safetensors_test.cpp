@@ -13,7 +13,7 @@
 #include "support/programs/command.h"
 #include "support/programs/python.h"
 
-namespace kdgat::graph {
+namespace kdgat::file {
 namespace {
 
 using test::write_text;
@@ -359,4 +359,4 @@ TEST_CASE("Python's safetensors opens what is written", "[safetensors]") {
 }
 
 }  // namespace
-}  // namespace kdgat::graph
+}  // namespace kdgat::file

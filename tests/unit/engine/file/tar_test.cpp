@@ -7,7 +7,7 @@
 #include "support/graphs/tar_text.h"
 #include "support/programs/command.h"
 
-namespace kdgat::graph {
+namespace kdgat::file {
 namespace {
 
 using test::pax_record;
@@ -130,4 +130,4 @@ TEST_CASE("a damaged archive is refused", "[tar]") {
 }
 
 }  // namespace
-}  // namespace kdgat::graph
+}  // namespace kdgat::file

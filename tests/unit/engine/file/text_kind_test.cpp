@@ -5,7 +5,7 @@
 
 #include "support/programs/mutate.h"
 
-namespace kdgat::graph {
+namespace kdgat::file {
 namespace {
 
 /// ASCII as UTF-16 has it, without its mark.
@@ -45,4 +45,4 @@ TEST_CASE("random bytes are no text", "[text_kind]") {
 }
 
 }  // namespace
-}  // namespace kdgat::graph
+}  // namespace kdgat::file

@@ -31,7 +31,8 @@ void write_text(const std::filesystem::path& path, const std::string& text) {
 /// Flips one bit of the first value of a tensor, without changing the file's size.
 void damage(const std::filesystem::path& path, const std::string& tensor) {
   std::string bytes = test::read_text(path);
-  const SafetensorsFile file = SafetensorsFile::parse(std::as_bytes(std::span(bytes)), "damage");
+  const file::SafetensorsFile file =
+      file::SafetensorsFile::parse(std::as_bytes(std::span(bytes)), "damage");
   const auto at = reinterpret_cast<const char*>(file.tensor(tensor).data) - bytes.data();
   bytes[static_cast<std::size_t>(at)] ^= 1;
   std::ofstream(path, std::ios::binary | std::ios::in) << bytes;
@@ -186,7 +187,8 @@ TEST_CASE("a truncated store is refused wherever it is cut", "[store]") {
   const test::ScratchFolder folder;
   write_graph_store(folder / "g", random_graphs({}));
   const std::string bytes = test::read_text(folder / "g");
-  const SafetensorsFile file = SafetensorsFile::parse(std::as_bytes(std::span(bytes)), "g");
+  const file::SafetensorsFile file =
+      file::SafetensorsFile::parse(std::as_bytes(std::span(bytes)), "g");
   std::vector<std::size_t> cuts = {0, 7, 8, 9, 100, bytes.size() - 1};
   for (const auto& [name, view] : file.tensors()) {
     const auto at =
@@ -337,7 +339,7 @@ struct HandMade {
         nlohmann::json(std::vector<Source>{{"a.csv", "", "train", "hcrl", 30, 0, 0, 3}}).dump();
   }
   std::filesystem::path write(const test::ScratchFolder& folder) const {
-    SafetensorsWriter writer;
+    file::SafetensorsWriter writer;
     const auto add = [&writer](const char* name, std::vector<int64_t> shape, const auto& values) {
       writer.add(name, std::move(shape), std::span(values));
     };

@@ -55,7 +55,7 @@ void check_batch(const GraphStore& store, const std::vector<int64_t>& ids, bool 
 
 TEST_CASE("a batch holds its graphs with offset nodes and edges by target", "[pack]") {
   const test::ScratchFolder folder;
-  Random random(3);
+  arrays::Random random(3);
   for (const int64_t edge_width : {0, 2, 11}) {
     RandomGraphs wanted;
     wanted.edge_features = edge_width;
@@ -117,7 +117,7 @@ TEST_CASE("packs hold each graph once and keep within every bound", "[pack]") {
   const GraphStore store = random_store(
       folder / "g", {.files = {10'000}, .max_nodes = 40, .node_features = 1, .edge_features = 0});
   const auto size = [](std::span<const int64_t> ptr, int64_t id) { return ptr[id + 1] - ptr[id]; };
-  Random random(5);
+  arrays::Random random(5);
   for (int round = 0; round < 60; ++round) {
     std::vector<int64_t> ids = all_ids(store);
     random.shuffle(ids);

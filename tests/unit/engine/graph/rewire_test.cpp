@@ -49,7 +49,7 @@ std::vector<Edge> loops(const std::vector<Edge>& edges) {
 }
 
 template <class T>
-std::vector<T> values(const Buffer<T>& buffer) {
+std::vector<T> values(const arrays::Buffer<T>& buffer) {
   return {buffer.data(), buffer.data() + buffer.size()};
 }
 

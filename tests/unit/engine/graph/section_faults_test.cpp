@@ -21,7 +21,7 @@ namespace {
 using namespace test;
 
 struct Tensor {
-  DType dtype;
+  file::DType dtype;
   std::vector<int64_t> shape;
   std::vector<std::byte> bytes;
   template <class T>
@@ -35,7 +35,7 @@ using Metadata = std::map<std::string, std::string>;
 /// A copy of the store `from` with sound hashes, after `change` of its tensors and metadata.
 void rewrite(const std::filesystem::path& from, const std::filesystem::path& to,
              const std::function<void(Tensors&, Metadata&)>& change) {
-  const SafetensorsFile file = SafetensorsFile::open(from);
+  const file::SafetensorsFile file = file::SafetensorsFile::open(from);
   Tensors tensors;
   for (const auto& [name, view] : file.tensors()) {
     tensors[name] = {view.dtype, view.shape, {view.data, view.data + view.bytes}};
@@ -43,7 +43,7 @@ void rewrite(const std::filesystem::path& from, const std::filesystem::path& to,
   Metadata metadata = file.metadata();
   std::erase_if(metadata, [](const auto& entry) { return entry.first.starts_with("hash."); });
   change(tensors, metadata);
-  SafetensorsWriter writer;
+  file::SafetensorsWriter writer;
   for (const auto& [name, tensor] : tensors) {
     writer.add(name, tensor.dtype, tensor.shape, tensor.bytes.data());
   }
@@ -86,11 +86,12 @@ TEST_CASE("verify finds a changed bit of any section", "[sections][store]") {
   const test::ScratchFolder folder;
   write_graph_store(folder / "g", graphs_with(kAll, 4, 3));
   const std::string sound = test::read_text(folder / "g");
-  const SafetensorsFile file = SafetensorsFile::parse(std::as_bytes(std::span(sound)), "g");
-  Random random(4);
+  const file::SafetensorsFile file =
+      file::SafetensorsFile::parse(std::as_bytes(std::span(sound)), "g");
+  arrays::Random random(4);
   for (const char* name : {"pos", "parent", "tour", "relations", "paths", "target", "vocabulary"}) {
     for (int round = 0; round < 5; ++round) {
-      const TensorView& view = file.tensor(name);
+      const file::TensorView& view = file.tensor(name);
       const auto at = static_cast<std::size_t>(view.data - std::as_bytes(std::span(sound)).data()) +
                       random.below(view.bytes);
       std::string bytes = sound;
@@ -209,7 +210,8 @@ TEST_CASE("a section of which only a part is there is refused", "[sections][stor
   for (const std::string name : {"pos", "paths", "parent"}) {
     CHECK_THAT(refused([&](Tensors& t, Metadata&) {
                  t[name].shape = {
-                     static_cast<int64_t>(t[name].bytes.size() / dtype_size(t[name].dtype)), 1};
+                     static_cast<int64_t>(t[name].bytes.size() / file::dtype_size(t[name].dtype)),
+                     1};
                }),
                Catch::Contains("tensor '" + name + "' has shape"));
   }

@@ -172,7 +172,7 @@ TEST_CASE("a store of any of the sections holds what it was made from", "[sectio
     for (const auto& [name, ids] : split.parts) in_parts += ids.size();
     CHECK(in_parts == data.y.size());
     std::vector<int64_t> order = split.parts.at("train");
-    Random(round).shuffle(order);
+    arrays::Random(round).shuffle(order);
     const PackPlan plan = make_pack_plan(store, order, {.graphs = 7, .paths = 60}, true, round, 0);
     for (int64_t p = 0; p < plan.packs(); ++p) {
       const std::vector<int64_t> ids(plan.pack(p).begin(), plan.pack(p).end());
@@ -212,7 +212,8 @@ TEST_CASE("one target a graph is a column, and without numbers no graph has one"
   const GraphStore none = GraphStore::open(folder / "g");
   CHECK(none.facts().at(kClassifiedFacts).at("targets") == 0);
   for (const float value : none.targets()->values) CHECK(std::isnan(value));
-  CHECK(SafetensorsFile::open(folder / "g").tensor("target").shape == std::vector<int64_t>{30});
+  CHECK(file::SafetensorsFile::open(folder / "g").tensor("target").shape ==
+        std::vector<int64_t>{30});
 
   data.sections.targets->values.assign(30, 2.5F);
   data.sections.targets->values[1] = kNone;
@@ -226,23 +227,25 @@ TEST_CASE("one target a graph is a column, and without numbers no graph has one"
   const GraphStore two = GraphStore::open(folder / "g");
   CHECK(two.facts().at(kClassifiedFacts).at("targets") == 1);
   CHECK(two.targets()->of_graph(3)[1] == 1);
-  CHECK(SafetensorsFile::open(folder / "g").tensor("target").shape == std::vector<int64_t>{30, 2});
+  CHECK(file::SafetensorsFile::open(folder / "g").tensor("target").shape ==
+        std::vector<int64_t>{30, 2});
 }
 
 TEST_CASE("graphs in space without ids have the vocabulary that they always had",
           "[sections][store]") {
   const test::ScratchFolder folder;
   write_graph_store(folder / "g", graphs_with(kAll & ~kIds, 1));
-  CHECK(SafetensorsFile::open(folder / "g").tensor("vocabulary").shape == std::vector<int64_t>{0});
+  CHECK(file::SafetensorsFile::open(folder / "g").tensor("vocabulary").shape ==
+        std::vector<int64_t>{0});
   write_graph_store(folder / "g", graphs_with(kTargets, 1));
-  CHECK_FALSE(SafetensorsFile::open(folder / "g").has("vocabulary"));
+  CHECK_FALSE(file::SafetensorsFile::open(folder / "g").has("vocabulary"));
 }
 
 TEST_CASE("a store without sections has none of their arrays", "[sections][store]") {
   const test::ScratchFolder folder;
   const GraphStore store = test::random_store(folder / "g");
   CHECK_FALSE(store.facts().contains("spatial"));
-  const SafetensorsFile file = SafetensorsFile::open(folder / "g");
+  const file::SafetensorsFile file = file::SafetensorsFile::open(folder / "g");
   CHECK(file.tensors().size() == 11);
   CHECK_FALSE(file.metadata().contains("classes"));
   for (const Source& source : store.sources()) {

@@ -40,14 +40,14 @@ bool shares_rows(const GraphStore& store, const Split& split) {
 }
 
 TEST_CASE("random numbers are the published ones on every machine", "[split]") {
-  Random random(1234567);
+  arrays::Random random(1234567);
   CHECK(random.next() == 6457827717110365317ULL);
   CHECK(random.next() == 3203168211198807973ULL);
 }
 
 TEST_CASE("a time split never lets windows that share rows straddle parts", "[split]") {
   const test::ScratchFolder folder;
-  Random random(7);
+  arrays::Random random(7);
   for (int round = 0; round < 40; ++round) {
     RandomGraphs wanted;
     wanted.seed = random.next();
@@ -226,7 +226,7 @@ std::set<int32_t> sources_of(const GraphStore& store, const std::vector<int64_t>
 
 TEST_CASE("a split by groups never lets a source straddle parts", "[split]") {
   const test::ScratchFolder folder;
-  Random random(11);
+  arrays::Random random(11);
   for (int round = 0; round < 40; ++round) {
     std::vector<int64_t> sizes(4 + random.below(40));
     for (int64_t& size : sizes) size = 1 + static_cast<int64_t>(random.below(30));

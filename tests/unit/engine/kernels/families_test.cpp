@@ -18,7 +18,7 @@
 // What every family owes: the form of the CPU and the one in plain tensor operations, which runs on
 // devices without kernels, give the same outputs and the same gradients. Attention and paths stand
 // with their models (model_test, forms_test, sgmp_test).
-namespace kdgat::model {
+namespace kdgat::kernels {
 namespace {
 
 using test::at_every_isa;
@@ -185,7 +185,7 @@ TEST_CASE("wide heads in bfloat16 round factors, and nothing where they need no 
               head == Head::kSoftmax ? weight.abs().max().item<double>() / 256 : 0);
         close(rounded.grad_weight, exact.grad_weight, "gradient of the weight");
         close(rounded.grad_bias, exact.grad_bias, "gradient of the bias");
-        const bool has_products = isa_level() == "avx512" && kernels::rounded_products() != nullptr;
+        const bool has_products = isa_level() == "avx512" && isa::rounded_products() != nullptr;
         CHECK(at::equal(rounded.grad_z, exact.grad_z) != has_products);
       }
     }
@@ -203,7 +203,7 @@ TEST_CASE("wide heads that are not asked for bfloat16, or cannot, stay as they a
         .loss_N;
   };
   at_every_isa([&] {
-    const bool has_products = isa_level() == "avx512" && kernels::rounded_products() != nullptr;
+    const bool has_products = isa_level() == "avx512" && isa::rounded_products() != nullptr;
     CHECK(at::equal(loss(true), loss(false)) != has_products);
   });
 }
@@ -211,19 +211,19 @@ TEST_CASE("wide heads that are not asked for bfloat16, or cannot, stay as they a
 TEST_CASE("ReLU with dropout writes over what nobody else holds", "[kernels]") {
   const Batch batch;
   const at::Tensor leaf = torch::randn({batch.tensors.nodes, 24}).requires_grad_();
-  const at::Tensor wanted = relu_dropout(leaf, 0.3, 5, batch.tensors);
+  const at::Tensor wanted = model::relu_dropout(leaf, 0.3, 5, batch.tensors);
   const at::Tensor wanted_grad = torch::autograd::grad({wanted.square().sum()}, {leaf})[0];
 
   at::Tensor x = leaf * 1;
   const void* room = x.const_data_ptr();
-  at::Tensor y = relu_dropout(std::move(x), 0.3, 5, batch.tensors);
+  at::Tensor y = model::relu_dropout(std::move(x), 0.3, 5, batch.tensors);
   CHECK(y.const_data_ptr() == room);
   CHECK(at::equal(y, wanted));
   CHECK(at::equal(torch::autograd::grad({y.square().sum()}, {leaf})[0], wanted_grad));
 
   at::Tensor given = leaf * 1;
   const at::Tensor view = given.detach();  // holds the numbers, not the tensor
-  y = relu_dropout(std::move(given), 0.3, 5, batch.tensors);
+  y = model::relu_dropout(std::move(given), 0.3, 5, batch.tensors);
   CHECK(y.const_data_ptr() != view.const_data_ptr());
   CHECK(at::equal(view, leaf));
   CHECK(at::equal(y, wanted));
@@ -249,15 +249,16 @@ TEST_CASE("ReLU with dropout is the same on two threads, with a graph of no node
 TEST_CASE("ReLU with dropout does not keep its result", "[kernels]") {
   const Batch batch;
   const at::Tensor leaf = torch::randn({batch.tensors.nodes, 24}).requires_grad_();
-  at::Tensor y = relu_dropout(leaf, 0.3, 5, batch.tensors);
-  const at::Tensor wanted = torch::autograd::grad({mean_pool(y, batch.tensors).sum()}, {leaf})[0];
-  y = relu_dropout(leaf, 0.3, 5, batch.tensors);
+  at::Tensor y = model::relu_dropout(leaf, 0.3, 5, batch.tensors);
+  const at::Tensor wanted =
+      torch::autograd::grad({model::mean_pool(y, batch.tensors).sum()}, {leaf})[0];
+  y = model::relu_dropout(leaf, 0.3, 5, batch.tensors);
   const auto storage = y.storage().getWeakStorageImpl();
-  const at::Tensor pooled = mean_pool(y, batch.tensors);
+  const at::Tensor pooled = model::mean_pool(y, batch.tensors);
   y.reset();
   CHECK(storage.expired());
   CHECK(at::equal(torch::autograd::grad({pooled.sum()}, {leaf})[0], wanted));
 }
 
 }  // namespace
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

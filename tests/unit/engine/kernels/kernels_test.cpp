@@ -8,7 +8,7 @@
 #include "engine/kernels/cpu/isa/level.h"
 #include "support/graphs/directions.h"
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 namespace {
 
 template <class Body>
@@ -54,7 +54,7 @@ struct Attention {
     out.resize(rows * width);
   }
 
-  kernels::GatArgs<T> args() {
+  isa::GatArgs<T> args() {
     T* score = scores.data();
     return {h.data(),
             att_src.data(),
@@ -127,7 +127,7 @@ TEST_CASE("gradients of attention kernels agree with differences of the output",
   at_every_level([] {
     for (const auto& [heads, channels] : kShapes) {
       Attention<double> a(21, heads, channels);
-      const kernels::GatTable<double>& table = loops<double>().gat;
+      const isa::GatTable<double>& table = loops<double>().gat;
       const auto width = static_cast<std::size_t>(heads * channels);
       const std::vector<double> probe =
           random_numbers<double>(static_cast<int64_t>(a.out.size()), 1, 5);
@@ -139,8 +139,8 @@ TEST_CASE("gradients of attention kernels agree with differences of the output",
       };
       value();
       std::vector<double> grad_h(a.h.size()), workspace(2 * a.scores.size()), partial(3 * width);
-      kernels::GatGradArgs<double> args{a.args(), probe.data(), grad_h.data(), workspace.data(),
-                                        workspace.data() + a.scores.size()};
+      isa::GatGradArgs<double> args{a.args(), probe.data(), grad_h.data(), workspace.data(),
+                                    workspace.data() + a.scores.size()};
       table.backward(args, 0, a.nodes, partial.data());
       const std::string shape =
           ", " + std::to_string(heads) + " heads of " + std::to_string(channels) + " channels";
@@ -158,7 +158,7 @@ TEST_CASE("gradients of attention kernels agree with differences of the output",
 /// Gradients of h, att_src, att_dst and bias, one after the other, of sums that `probe` weighs.
 template <class T>
 std::vector<T> gradients_of(Attention<T>& a, const std::vector<T>& probe) {
-  const kernels::GatTable<T>& table = loops<T>().gat;
+  const isa::GatTable<T>& table = loops<T>().gat;
   table.forward(a.args(), 0, a.nodes);
   const auto numbers = a.h.size(), width = static_cast<std::size_t>(a.heads * a.channels);
   std::vector<T> out(numbers + 3 * width), workspace(2 * a.scores.size());
@@ -300,4 +300,4 @@ TEST_CASE("gradients of a head's weights add up for every number of inputs", "[k
 }
 
 }  // namespace
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

@@ -142,7 +142,7 @@ TEST_CASE("every frame of a bus comes, in order, with the time at which the kern
   double last = begin - 1e-6;  // times are cut to microseconds
   int64_t last_moment = begin_moment;
   for (std::size_t i = 0; i < kFrames; ++i) {
-    const graph::CanFrame& frame = frames[i].frame;
+    const data::CanFrame& frame = frames[i].frame;
     wrong += frame.id != i || frame.length != 3 || frame.payload[0] != (i & 255) ||
              frame.payload[2] != 3 || frame.payload[3] != 0 || frame.channel != 0 ||
              frame.label != -1 || frame.extended || frame.fd || frame.remote;
@@ -174,7 +174,7 @@ TEST_CASE("frames of 29 bits, of CAN FD and remote ones are told apart", "[bus_r
   sender.send(classic_frame(0x123, {1, 2, 3, 4, 5, 6, 7, 8}));
   const std::vector<LiveFrame> frames = take(reader, 4);
   REQUIRE(frames.size() == 4);
-  const graph::CanFrame &extended = frames[0].frame, &asks = frames[1].frame, &fd = frames[2].frame;
+  const data::CanFrame &extended = frames[0].frame, &asks = frames[1].frame, &fd = frames[2].frame;
   CHECK(extended.id == 0x18FEF100);
   CHECK(extended.extended);
   CHECK(asks.id == 0x7FF);
@@ -233,7 +233,7 @@ TEST_CASE("frames of several buses come by time, each bus a channel", "[bus_read
   std::array<int64_t, 3> seen{};
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < kFrames; ++i) {
-    const graph::CanFrame& frame = frames[i].frame;
+    const data::CanFrame& frame = frames[i].frame;
     wrong += frame.channel != frame.id * frame.id % 3;
     if (i > 0) wrong += frame.time < frames[i - 1].frame.time;
     ++seen[frame.channel];

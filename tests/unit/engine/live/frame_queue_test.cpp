@@ -45,7 +45,7 @@ TEST_CASE("a frame leaves the queue as it came in", "[frame_queue]") {
   for (const LiveFrame& in : {fd, numbered(1), classic, fd}) {
     REQUIRE(queue.push(in));
     REQUIRE(queue.pop(out) == 1);
-    const graph::CanFrame &left = out[0].frame, &right = in.frame;
+    const data::CanFrame &left = out[0].frame, &right = in.frame;
     CHECK(left.time == right.time);
     CHECK(left.key() == right.key());
     CHECK(left.length == right.length);

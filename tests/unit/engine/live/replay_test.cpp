@@ -39,8 +39,8 @@ TEST_CASE("a log that is played again gives the frames of the log", "[replay]") 
   const std::vector<LiveFrame> played = test::take_all(replay);
   CHECK(replay.is_ended());
 
-  graph::CanLog log(graph::ByteReader(folder / "drive.log"), "auto", false);
-  graph::CanFrame frame;
+  data::CanLog log(file::ByteReader(folder / "drive.log"), "auto", false);
+  data::CanFrame frame;
   std::size_t at = 0, wrong = 0, restarts = 0;
   while (log.next(frame)) {
     REQUIRE(at < played.size());

@@ -57,7 +57,7 @@ TEST_CASE("the arena counts exactly the bytes that were asked for", "[memory]") 
 
 TEST_CASE("nothing in the arena overlaps, and what is freed is used again", "[memory]") {
   Arena arena;
-  graph::Random random(7);
+  arrays::Random random(7);
   std::vector<Held> held;
   int64_t expected = 0;
   for (int round = 0; round < 3000; ++round) {
@@ -122,7 +122,7 @@ TEST_CASE("random requests never hold more than the limit", "[memory]") {
   Arena arena;
   constexpr int64_t kLimit = 20 * kMiB;
   arena.set_limit(kLimit);
-  graph::Random random(11);
+  arrays::Random random(11);
   std::vector<void*> held;
   int failed = 0;
   for (int round = 0; round < 4000; ++round) {
@@ -210,7 +210,7 @@ TEST_CASE("arenas of many threads do not mix", "[memory]") {
   for (int t = 0; t < 6; ++t) {
     threads.emplace_back([t] {
       const memory::OwnArena own;
-      graph::Random random(static_cast<uint64_t>(t));
+      arrays::Random random(static_cast<uint64_t>(t));
       std::vector<Held> held;
       int64_t sum = 0;
       for (int i = 0; i < 400; ++i) {

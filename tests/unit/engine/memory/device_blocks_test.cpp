@@ -119,7 +119,7 @@ class Plain {
 };
 
 /// Sizes about the limits between kinds, and any.
-int64_t some_size(graph::Random& random) {
+int64_t some_size(arrays::Random& random) {
   const int64_t limits[] = {512, kMiB, 2 * kMiB, 10 * kMiB, 20 * kMiB};
   switch (random.below(4)) {
     case 0:
@@ -136,7 +136,7 @@ int64_t some_size(graph::Random& random) {
 TEST_CASE("blocks of a device lie as its allocator's description has them", "[memory]") {
   for (uint64_t seed = 0; seed < 60; ++seed) {
     const Segments kind = seed % 2 == 0 ? Segments::kOwn : Segments::kExpandable;
-    graph::Random random(seed);
+    arrays::Random random(seed);
     DeviceBlocks blocks(kind);
     Plain plain(kind);
     std::vector<std::pair<int64_t, int64_t>> live;  // name and address

@@ -25,7 +25,7 @@ TEST_CASE("the meter sees every tensor and every batch buffer", "[memory]") {
       CHECK(meter.counters().allocated - before == 1200040);
     }
     CHECK(scope.peak() - scope.start() == 1700040);
-    graph::Buffer<int32_t> buffer;
+    arrays::Buffer<int32_t> buffer;
     buffer.resize(400);  // and a quarter to grow
     CHECK(meter.counters().allocated - before == 1202040);
   }

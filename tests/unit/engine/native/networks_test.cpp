@@ -55,7 +55,7 @@ double difference(train::Objective& objective, const std::string& name,
                   const nlohmann::json& config) {
   const ModelPath file;
   model::save_model(file.path, objective.module(), {name, config, {}, {}});
-  const auto opened = graph::SafetensorsFile::open(file.path);
+  const auto opened = file::SafetensorsFile::open(file.path);
   const auto network = load_network(opened, model::load_header(opened));
   CHECK(network->with_edge_attr() == objective.with_edge_attr());
   double worst = 0;
@@ -128,7 +128,7 @@ TEST_CASE("a model file with a tensor too many, too few or not finite is refused
   const ModelPath file;
   const model::GatConfig config = model::GatConfig::student(20);
   const auto load = [&] {
-    const auto opened = graph::SafetensorsFile::open(file.path);
+    const auto opened = file::SafetensorsFile::open(file.path);
     load_network(opened, model::load_header(opened));
   };
   model::GraphClassifier whole = model::make_model(config);

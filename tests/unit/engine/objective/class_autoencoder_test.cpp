@@ -63,7 +63,7 @@ torch::Tensor mean_of_neighbours(const torch::Tensor& x_NF, const graph::GraphBa
 std::pair<torch::Tensor, torch::Tensor> errors_of(AutoencoderObjective& objective,
                                                   const graph::GraphBatch& batch,
                                                   const model::VgaeOutput& output) {
-  const model::BatchTensors tensors = model::to_tensors(batch, torch::kCPU);
+  const kernels::BatchTensors tensors = kernels::to_tensors(batch, torch::kCPU);
   const auto& input = objective.model()->input;
   const torch::Tensor wanted = (tensors.x_NF - input->node_mean) * input->node_scale;
   torch::Tensor z = output.z_NL;
@@ -86,7 +86,8 @@ TEST_CASE("the loss of nodes without identifiers is that of features, neighbours
     objective.identifier_weight = 100;  // there are none to weigh
     const graph::GraphBatch batch = make_batch(random_small_graphs(6, 3));
     const torch::NoGradGuard no_grad;
-    const model::VgaeOutput out = objective.model()->forward(model::to_tensors(batch, torch::kCPU));
+    const model::VgaeOutput out =
+        objective.model()->forward(kernels::to_tensors(batch, torch::kCPU));
     CHECK(out.features_NX.min().item<double>() < 0);  // not squashed
     const auto [features, neighbours] = errors_of(objective, batch, out);
     const graph::StepTotals totals{batch.graphs, 2 * batch.nodes, batch.edges};
@@ -111,7 +112,7 @@ TEST_CASE("the score of nodes without identifiers is the sum of both errors, in 
   const torch::NoGradGuard no_grad;
   for (std::size_t g = 0; g < graphs.size(); ++g) {
     const graph::GraphBatch one = make_batch({graphs[g]});
-    const model::VgaeOutput out = objective.model()->forward(model::to_tensors(one, torch::kCPU));
+    const model::VgaeOutput out = objective.model()->forward(kernels::to_tensors(one, torch::kCPU));
     const auto [features, neighbours] = errors_of(objective, one, out);
     check_close(scores[static_cast<int64_t>(g)], features.mean() + neighbours.mean(),
                 "graph " + std::to_string(g));
@@ -126,7 +127,7 @@ TEST_CASE("gradients of an autoencoder of nodes without identifiers are those of
   objective.kl_weight = 0.3;
   objective.module().to(torch::kDouble);
   const graph::GraphBatch batch = make_batch(random_small_graphs(4, 9));
-  model::BatchTensors tensors = model::to_tensors(batch, torch::kCPU);
+  kernels::BatchTensors tensors = kernels::to_tensors(batch, torch::kCPU);
   tensors.x_NF = tensors.x_NF.to(torch::kDouble);
   const graph::StepTotals totals{batch.graphs, batch.nodes, batch.edges};
   auto& net = objective.model();
@@ -192,7 +193,7 @@ TEST_CASE("the mean over neighbours leaves loops out and is zero for who has non
   graph.x = {1, 10, 2, 20, 4, 40, 8, 80};
   graph.edges = {{0, 1}, {2, 1}, {1, 1}, {3, 0}, {2, 2}};
   const graph::GraphBatch batch = make_batch({graph}, 2);
-  const model::BatchTensors tensors = model::to_tensors(batch, torch::kCPU);
+  const kernels::BatchTensors tensors = kernels::to_tensors(batch, torch::kCPU);
   check_close(model::neighbour_mean(tensors.x_NF, tensors),
               torch::tensor({8.0F, 80.0F, 2.5F, 25.0F, 0.0F, 0.0F, 0.0F, 0.0F}).view({4, 2}),
               "means");

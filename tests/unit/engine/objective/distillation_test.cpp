@@ -238,7 +238,7 @@ TEST_CASE("a teacher that does not fit is refused with the reason", "[distillati
           "does not say which graphs it was made for");
 
   const std::filesystem::path frozen = scratch / "frozen.safetensors";
-  graph::SafetensorsWriter writer;
+  file::SafetensorsWriter writer;
   writer.metadata("model", "gat");
   writer.write(frozen);
   refuses(frozen, "gat", "no metadata 'config'");

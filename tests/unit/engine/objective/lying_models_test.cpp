@@ -104,7 +104,7 @@ TEST_CASE("weights and thresholds that are no numbers are refused", "[model_file
   }
   const auto header_with = [&](const nlohmann::json& decision) {
     model::save_model(path, *model::make_model(config), {"gat", config, {}, decision});
-    return model::load_header(graph::SafetensorsFile::open(path));
+    return model::load_header(file::SafetensorsFile::open(path));
   };
   CHECK(model::decision_of(header_with({{"threshold", 0.25}}))->threshold == 0.25);
   for (const nlohmann::json& wrong : {nlohmann::json("high"), nlohmann::json(),
@@ -119,14 +119,14 @@ TEST_CASE("a header that is nested without end is refused", "[model_file]") {
   const std::filesystem::path path = folder / "model.safetensors";
   const std::string deep = "{\"a\":" + std::string(100'000, '[') + std::string(100'000, ']') + "}";
   for (const char* key : {"config", "data", "decision"}) {
-    graph::SafetensorsWriter writer;
+    file::SafetensorsWriter writer;
     for (const auto& [name, value] : {std::pair("model", "gat"), std::pair("config", "{}")}) {
       writer.metadata(name, value);
     }
     writer.metadata(key, deep);
     writer.write(path, true);
     CHECK_THROWS_WITH(
-        model::load_header(graph::SafetensorsFile::open(path)),
+        model::load_header(file::SafetensorsFile::open(path)),
         Catch::Contains("malformed metadata '" + std::string(key) + "': JSON nested"));
   }
 }

@@ -27,15 +27,14 @@ graph::StepTotals totals_of_batch(const graph::GraphBatch& batch) {
   return {batch.graphs, batch.nodes, batch.edges};
 }
 
-void load_golden(torch::nn::Module& module, const graph::SafetensorsFile& file) {
+void load_golden(torch::nn::Module& module, const file::SafetensorsFile& file) {
   const torch::NoGradGuard no_grad;
   for (auto& item : module.named_parameters()) {
     item.value().copy_(tensor_of(file, "weight." + item.key()));
   }
 }
 
-int64_t check_golden_gradients(const torch::nn::Module& module,
-                               const graph::SafetensorsFile& file) {
+int64_t check_golden_gradients(const torch::nn::Module& module, const file::SafetensorsFile& file) {
   int64_t compared = 0;
   for (const auto& item : module.named_parameters()) {
     if (!file.has("grad." + item.key())) continue;
@@ -74,7 +73,7 @@ TEST_CASE("the autoencoder equals PyTorch Geometric's", "[objective][golden]") {
     AutoencoderObjective objective(model::make_model(config));
     load_golden(objective.module(), *file);
     objective.model()->sample_latent = false;
-    const model::BatchTensors tensors = model::to_tensors(batch, torch::kCPU);
+    const kernels::BatchTensors tensors = kernels::to_tensors(batch, torch::kCPU);
     const model::VgaeOutput out = objective.model()->forward(tensors);
     check_close(out.features_NX, tensor_of(*file, "output.features"), "features");
     check_close(out.z_NL, tensor_of(*file, "output.z"), "z");

@@ -13,7 +13,7 @@ using namespace kdgat;
 
 namespace {
 
-double uniform(graph::Random& random) {
+double uniform(arrays::Random& random) {
   return (static_cast<double>(random.below(1 << 24)) + 0.5) / (1 << 24);
 }
 
@@ -58,7 +58,7 @@ TEST_CASE("a threshold agrees with a value worked out by hand", "[calibration]")
 }
 
 TEST_CASE("a threshold lets through about the false alarms it was asked for", "[calibration]") {
-  graph::Random random(5);
+  arrays::Random random(5);
   const auto draw = [&] { return static_cast<float>(-std::log(uniform(random))); };
   double alarms = 0;
   constexpr int kTrials = 200, kFresh = 2000;
@@ -75,7 +75,7 @@ TEST_CASE("a threshold lets through about the false alarms it was asked for", "[
 
 TEST_CASE("a threshold moves with the scale of the scores and falls with false alarms",
           "[calibration]") {
-  graph::Random random(6);
+  arrays::Random random(6);
   for (int trial = 0; trial < 20; ++trial) {
     std::vector<float> scores(20 + random.below(300)), moved;
     for (float& s : scores) s = static_cast<float>(4 * uniform(random));

@@ -52,7 +52,7 @@ using test::weights_in;
 bool is_whole(const fs::path& folder) {
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
     if (entry.path().filename().string().find(".tmp.") != std::string::npos) return false;
-    if (entry.path().extension() == ".safetensors") graph::SafetensorsFile::open(entry.path());
+    if (entry.path().extension() == ".safetensors") file::SafetensorsFile::open(entry.path());
   }
   return true;
 }

@@ -139,7 +139,7 @@ TEST_CASE("each graph of a pack is in one piece, and the pieces are of about equ
           "[ranks]") {
   test::StageFixture f;
   const graph::GraphStore store = graph::GraphStore::open(f.folder / "data/graphs.safetensors");
-  graph::Random random(7);
+  arrays::Random random(7);
   for (int round = 0; round < 200; ++round) {
     std::vector<int64_t> ids;
     for (uint64_t left = random.below(60); left > 0; --left) {

@@ -17,7 +17,7 @@ constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 
 /// A cloud in the middle: the sum of a few even numbers for each value.
 std::vector<float> cloud(int64_t rows, int64_t columns, uint64_t seed) {
-  graph::Random random(seed);
+  arrays::Random random(seed);
   std::vector<float> out;
   for (int64_t i = 0; i < rows * columns; ++i) {
     double sum = 0;
@@ -29,7 +29,7 @@ std::vector<float> cloud(int64_t rows, int64_t columns, uint64_t seed) {
 
 /// h of a row in a tree that is grown only along its way, as the paper writes it down.
 double plain_length(std::vector<const float*> rows, const float* row, int64_t columns, int depth,
-                    int most, graph::Random& random) {
+                    int most, arrays::Random& random) {
   std::vector<int64_t> varying;
   const auto range = [&](int64_t c) {
     return std::minmax_element(rows.begin(), rows.end(),
@@ -118,7 +118,7 @@ TEST_CASE("an isolation forest scores as a plain one of other draws does", "[tre
   for (std::size_t r = 0; r < 66; ++r) rows.push_back(values.data() + 2 * r);
   // All rows in each tree, so that the cuts alone are random.
   const IsolationForest model = IsolationForest::fit({values, 2, {}, {}}, {2000, 66, 1});
-  graph::Random random(99);
+  arrays::Random random(99);
   for (const std::size_t r : {0, 1, 2, 64, 65}) {
     double length = 0;
     for (int t = 0; t < 400; ++t) length += plain_length(rows, rows[r], 2, 0, 7, random);

@@ -192,7 +192,7 @@ double some_odds(const float* row) {
 
 /// So that no two splits gain the same.
 void give_weights(test::TableOf& table, uint64_t seed) {
-  graph::Random random(seed);
+  arrays::Random random(seed);
   for (std::size_t r = 0; r < table.labels.size(); ++r) {
     table.weights.push_back(static_cast<float>(0.1 + random.uniform()));
   }

@@ -106,12 +106,12 @@ TEST_CASE("pre-training lowers its loss, and a head on the encoder learns classe
   const std::string before = f.weights("gtssl");
   const json frozen = finetune::Finetune::run(probe, f.request("probe", "gtssl"), f.fake.host);
   CHECK(f.weights("gtssl") == before);
-  const auto encoder = graph::SafetensorsFile::open(f.folder / "gtssl" / "model.safetensors");
-  const auto probed = graph::SafetensorsFile::open(f.folder / "probe" / "model.safetensors");
+  const auto encoder = file::SafetensorsFile::open(f.folder / "gtssl" / "model.safetensors");
+  const auto probed = file::SafetensorsFile::open(f.folder / "probe" / "model.safetensors");
   for (const auto& [name, tensor] : probed.tensors()) {
     if (name.rfind("encoder.", 0) != 0) continue;
-    CHECK(graph::hash_bytes(tensor.data, tensor.bytes) ==
-          graph::hash_bytes(encoder.tensor(name).data, encoder.tensor(name).bytes));
+    CHECK(file::hash_bytes(tensor.data, tensor.bytes) ==
+          file::hash_bytes(encoder.tensor(name).data, encoder.tensor(name).bytes));
   }
   finetune::FinetuneOptions tune = small_finetune();
   tune.lr = 0.005;
@@ -168,7 +168,7 @@ TEST_CASE("numbers of graphs are learned, and evaluated in their own unit", "[fi
         "\n";
   }
   std::ofstream(f.folder / "files" / "labels.csv") << labels;
-  graph::ImportOptionsWith<graph::SpatialOptions> import;
+  graph::ImportOptionsWith<space::SpatialOptions> import;
   import.target_column = "size";
   graph::import_logs(f.folder / "files", f.folder / "data", import);
   finetune::FinetuneOptions o = small_finetune();

@@ -14,7 +14,7 @@
 
 using namespace kdgat;
 using Catch::Contains;
-using detector::DetectorModel;
+using decision::DetectorModel;
 using kdgat::test::drive;
 using kdgat::test::json;
 
@@ -56,8 +56,8 @@ class Garage {
   mutable std::string log;  ///< what the last adapt() warned of
 
  private:
-  void write(const std::string& name, const std::vector<graph::CanFrame>& frames) const {
-    test::write_text(folder_ / name, graph::format_log(frames, "can-train-and-test"));
+  void write(const std::string& name, const std::vector<data::CanFrame>& frames) const {
+    test::write_text(folder_ / name, data::format_log(frames, "can-train-and-test"));
   }
 
   test::LogStore logs_;
@@ -80,27 +80,27 @@ TEST_CASE("a vehicle that a detector does not know is added, with thresholds of 
   REQUIRE(after.vehicles.size() == before.vehicles.size() + 1);
   CHECK(after.vehicles.front().profile.json() == before.vehicles.front().profile.json());
   CHECK(after.classifier.to_json() == before.classifier.to_json());
-  const detector::Vehicle& added = after.vehicles.back();
+  const decision::Vehicle& added = after.vehicles.back();
   CHECK(added.name == "new-1.csv");
   CHECK(added.own == said.at("windows"));
   CHECK(said.at("replaced").is_null());
   CHECK(said.at("rows").get<int64_t>() / 100 == added.own);
   // As training would learn it of the same rows.
-  graph::ProfileBuilder builder;
+  data::ProfileBuilder builder;
   for (const auto& [seconds, day] : {std::pair{30, 3}, {20, 4}}) {
     builder.restart();
-    for (const graph::CanFrame& frame : drive(seconds, day, "", 2)) builder.add(frame);
+    for (const data::CanFrame& frame : drive(seconds, day, "", 2)) builder.add(frame);
   }
   CHECK(added.profile.frames == builder.profile().frames);
   CHECK(added.profile.ids.size() == builder.profile().ids.size());
 
   // A log of the vehicle is judged by that profile from its first window on.
   const test::LogStore logs({{"test_01/dos.csv", drive(40, 9, "dos", 2)}});
-  const detector::Log log = logs.logs().front();
-  const detector::JudgedLog judged = detector::judge(log, after, 300);
+  const decision::Log log = logs.logs().front();
+  const compare::JudgedLog judged = compare::judge(log, after, 300);
   CHECK(judged.profile == "new-1.csv");
   CHECK(judged.own == 0);
-  CHECK(detector::judge(log, before, 300).own > 0);
+  CHECK(compare::judge(log, before, 300).own > 0);
 }
 
 TEST_CASE("a vehicle that a detector knows is learned again", "[adapt]") {
@@ -126,12 +126,12 @@ TEST_CASE("rows labelled as attacks teach nothing", "[adapt]") {
   const Garage& g = garage();
   const json said = g.adapt({"attacked.csv"}).metrics;
   CHECK(said.at("attack_rows") > 100);
-  std::vector<graph::CanFrame> benign;
-  for (const graph::CanFrame& frame : drive(30, 5, "fuzzing", 2)) {
+  std::vector<data::CanFrame> benign;
+  for (const data::CanFrame& frame : drive(30, 5, "fuzzing", 2)) {
     if (frame.label != 1) benign.push_back(frame);
   }
   CHECK(said.at("rows") == benign.size());
-  CHECK(said.at("ids") == graph::profile_of(benign).ids.size());
+  CHECK(said.at("ids") == data::profile_of(benign).ids.size());
 }
 
 TEST_CASE("what a vehicle cannot be learned from is refused, and nothing is written", "[adapt]") {

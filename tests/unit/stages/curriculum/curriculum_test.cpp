@@ -86,7 +86,7 @@ TEST_CASE("every benign training window has the difficulty it has alone", "[curr
   REQUIRE(d.value.size() > 100);
   CHECK(d.formula.find("0.1 cross entropy") != std::string::npos);
   CHECK(d.model ==
-        graph::SafetensorsFile::open(f.folder / "autoencoder" / "model.safetensors").header_hash());
+        file::SafetensorsFile::open(f.folder / "autoencoder" / "model.safetensors").header_hash());
   const auto scorer =
       objective::load_scorer(f.folder / "autoencoder" / "model.safetensors", torch::kCPU);
   auto& autoencoder = dynamic_cast<objective::AutoencoderObjective&>(*scorer);

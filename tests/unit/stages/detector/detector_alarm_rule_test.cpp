@@ -25,6 +25,8 @@
 #include "support/runs/made_learning.h"
 
 using namespace kdgat;
+using namespace kdgat::compare;
+using namespace kdgat::decision;
 using namespace kdgat::detector;
 using Catch::Contains;
 using kdgat::test::drive;
@@ -69,9 +71,9 @@ DetectorModel model_with(const KOfN& rule) {
 
 /// Scores of windows by a rule, from each part of each window alone.
 std::vector<float> expected_scores(const DetectorModel& model, const Decision& decision,
-                                   const std::vector<graph::RelativeWindow>& windows) {
+                                   const std::vector<data::RelativeWindow>& windows) {
   std::vector<double> known, tails;
-  for (const graph::RelativeWindow& window : windows) {
+  for (const data::RelativeWindow& window : windows) {
     known.push_back(model.scores_of(window).classifier);
     tails.push_back(model.scores_of(window).tails);
   }
@@ -91,7 +93,7 @@ std::vector<JudgedWindow> streamed(const DetectorModel& model, const Frames& log
   std::vector<JudgedWindow> out;
   WindowScorer watch(model, "a.log", own_windows,
                      [&](const JudgedWindow& window) { out.push_back(window); });
-  for (const graph::CanFrame& frame : log) watch.add(frame, false);
+  for (const data::CanFrame& frame : log) watch.add(frame, false);
   watch.finish();
   return out;
 }
@@ -99,7 +101,7 @@ std::vector<JudgedWindow> streamed(const DetectorModel& model, const Frames& log
 }  // namespace
 
 TEST_CASE("a filtered score is the k-th largest of the last n", "[detector]") {
-  graph::Random random(3);
+  arrays::Random random(3);
   for (int round = 0; round < 200; ++round) {
     std::vector<double> scores;
     for (int i = 0; i < 60; ++i) {
@@ -125,7 +127,7 @@ TEST_CASE("a filtered score is the k-th largest of the last n", "[detector]") {
 }
 
 TEST_CASE("a budget is kept on benign windows that are counted by k of n", "[detector]") {
-  graph::Random random(8);
+  arrays::Random random(8);
   int64_t some = 0, used = 0;
   for (const KOfN& rule : {KOfN{1, 1}, KOfN{2, 2}, KOfN{2, 3}, KOfN{3, 5}, KOfN{10, 40}}) {
     for (int round = 0; round < 20; ++round) {
@@ -168,9 +170,9 @@ TEST_CASE("a budget is kept on benign windows that are counted by k of n", "[det
 
 TEST_CASE("thresholds are chosen by scores that are counted by k of n", "[detector]") {
   Learning all = test::made_learning(300);
-  graph::Random random(5);
+  arrays::Random random(5);
   for (Held& held : all.held) {
-    for (std::size_t i = 0; i < held.values.size(); i += graph::kRelativeColumns) {
+    for (std::size_t i = 0; i < held.values.size(); i += data::kRelativeColumns) {
       held.values[i] = static_cast<float>(3 * random.uniform());
     }
   }
@@ -230,7 +232,7 @@ TEST_CASE("a log is judged by k of n as its windows alone say", "[watch]") {
   for (const KOfN& rule : {KOfN{1, 1}, KOfN{2, 3}, KOfN{4, 9}}) {
     INFO(rule.k << " of " << rule.n);
     const DetectorModel model = model_with(rule);
-    const std::vector<graph::RelativeWindow> windows =
+    const std::vector<data::RelativeWindow> windows =
         test::windows_of(model.vehicles.front().profile, attacked);
     const std::vector<float> expected = expected_scores(model, model.decision(0), windows);
     const std::vector<JudgedWindow> out = streamed(model, attacked);
@@ -245,8 +247,8 @@ TEST_CASE("a log is judged by k of n as its windows alone say", "[watch]") {
 TEST_CASE("windows that were learned from count for no alarm", "[watch]") {
   const DetectorModel model = model_with({2, 3});
   const Frames log = drive(60, 8, "", 2);
-  const graph::VehicleProfile profile = graph::profile_of(std::span(log).first(120 * 100));
-  std::vector<graph::RelativeWindow> windows = test::windows_of(profile, log);
+  const data::VehicleProfile profile = data::profile_of(std::span(log).first(120 * 100));
+  std::vector<data::RelativeWindow> windows = test::windows_of(profile, log);
   const std::vector<JudgedWindow> out = streamed(model, log, 120);
   REQUIRE(out.size() == windows.size());
   windows.erase(windows.begin(), windows.begin() + 120);
@@ -283,7 +285,7 @@ TEST_CASE("by k of n, too, a store's logs get the scores of the stream", "[watch
 TEST_CASE("without labels k of n windows end what a profile is learned from", "[watch]") {
   const auto own = [](const KOfN& rule, std::size_t odd_windows) {
     Frames log = drive(120, 8, "", 2);
-    for (graph::CanFrame& frame : log) frame.label = -1;
+    for (data::CanFrame& frame : log) frame.label = -1;
     for (std::size_t i = 15'000; i < 15'000 + 100 * odd_windows; i += 5) {
       log[i].id = 0x7A0 + static_cast<uint32_t>(i % 7);
     }

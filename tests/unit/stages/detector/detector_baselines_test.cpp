@@ -14,7 +14,8 @@
 #include "support/can/can_logs.h"
 
 using namespace kdgat;
-using namespace kdgat::detector;
+using namespace kdgat::compare;
+using namespace kdgat::decision;
 using kdgat::test::drive;
 using kdgat::test::frame_at;
 using kdgat::test::LogStore;
@@ -50,11 +51,11 @@ json figures(const std::vector<JudgedLog>& logs, const std::string& part, const 
 }
 
 /// A flood, ahead of which a vehicle drives for some seconds in peace.
-std::vector<graph::CanFrame> later_attack(int64_t vehicle) {
-  std::vector<graph::CanFrame> out = drive(20, 9, "", vehicle);
-  const std::vector<graph::CanFrame> attacked = drive(40, 9, "dos", vehicle);
+std::vector<data::CanFrame> later_attack(int64_t vehicle) {
+  std::vector<data::CanFrame> out = drive(20, 9, "", vehicle);
+  const std::vector<data::CanFrame> attacked = drive(40, 9, "dos", vehicle);
   const double shift = out.back().time - attacked.front().time + 0.001;
-  for (graph::CanFrame frame : attacked) {
+  for (data::CanFrame frame : attacked) {
     frame.time += shift;
     out.push_back(frame);
   }
@@ -72,15 +73,15 @@ std::vector<JudgedLog> judge_tests(const LogStore& data) {
 
 TEST_CASE("the fifteen numbers of a window are those that a hand counts", "[detector]") {
   // Training: id 1 each 10 ms, id 2 behind it, for a second.
-  std::vector<graph::CanFrame> usual;
+  std::vector<data::CanFrame> usual;
   for (int i = 0; i < 100; ++i) {
     usual.push_back(frame_at(0.01 * i, 1, 7));
     usual.push_back(frame_at(0.01 * i + 0.002, 2, 9));
   }
-  const std::vector<graph::CanFrame> judged = {
-      frame_at(10.000, 1, 7), frame_at(10.002, 2, 0),       frame_at(10.010, 1, 7),
-      frame_at(10.014, 1, 8), frame_at(10.015, 5, 0, true), frame_at(10.050, 2, 0),
-      frame_at(10.060, 2, 0), frame_at(10.061, 1, 8)};
+  const std::vector<data::CanFrame> judged = {frame_at(10.000, 1, 7),       frame_at(10.002, 2, 0),
+                                              frame_at(10.010, 1, 7),       frame_at(10.014, 1, 8),
+                                              frame_at(10.015, 5, 0, true), frame_at(10.050, 2, 0),
+                                              frame_at(10.060, 2, 0),       frame_at(10.061, 1, 8)};
   const LogStore data({{"train_01/a.csv", usual}, {"test_01/b.csv", judged}}, 4);
   const Log training = data.training().front();
   const PlainProfile profile = PlainProfile::learn(std::array{Piece{&training, 0, 200}});

@@ -17,10 +17,12 @@
 #include "support/runs/stage_data.h"
 
 using namespace kdgat;
+using namespace kdgat::compare;
+using namespace kdgat::decision;
 using namespace kdgat::detector;
-using graph::profile_of;
-using graph::TrafficRules;
-using graph::VehicleProfile;
+using data::profile_of;
+using data::TrafficRules;
+using data::VehicleProfile;
 using kdgat::test::drive;
 using kdgat::test::Frames;
 
@@ -53,7 +55,7 @@ struct Wrong {
 
 Wrong judged(const VehicleProfile& profile, const Frames& log) {
   Wrong out;
-  for (const graph::RelativeWindow& window : test::windows_of(profile, log)) {
+  for (const data::RelativeWindow& window : test::windows_of(profile, log)) {
     const bool flagged = learned().score(window, learned().decision(0)) > 0;
     ++(window.attack ? out.attacks : out.benign);
     if (flagged) ++(window.attack ? out.found : out.falsely);
@@ -77,9 +79,9 @@ Both judged(const Frames& usual, const Frames& log, bool TrafficRules::*rule) {
   return out;
 }
 
-Frames attacked(const Frames& log, const std::string& kind, graph::CanInjectOptions how = {}) {
-  graph::Random random(7);
-  return graph::inject(log, kind, how, random).frames;
+Frames attacked(const Frames& log, const std::string& kind, data::CanInjectOptions how = {}) {
+  arrays::Random random(7);
+  return data::inject(log, kind, how, random).frames;
 }
 
 }  // namespace
@@ -109,7 +111,7 @@ TEST_CASE("case: two buses in one log", "[detector][cases]") {
     int left = 0;
     for (std::size_t i = 0; i < log.size(); ++i) {
       crossed.push_back(log[i]);
-      graph::CanFrame copy = log[i];
+      data::CanFrame copy = log[i];
       copy.channel ^= 1;
       copy.time += 1e-6;
       copy.label = 1;
@@ -124,9 +126,9 @@ TEST_CASE("case: two buses in one log", "[detector][cases]") {
     int windows = 0, before = 0, after = 0, falsely = 0;
     const auto told = test::windows_of(profile, crossed), untold = test::windows_of(mixed, crossed);
     for (std::size_t w = 0; w < told.size(); ++w) {
-      const bool is_unknown = test::at(told[w], graph::Relative::kUnknown) > 0;
+      const bool is_unknown = test::at(told[w], data::Relative::kUnknown) > 0;
       windows += told[w].attack ? 1 : 0;
-      before += test::at(untold[w], graph::Relative::kUnknown) > 0 ? 1 : 0;
+      before += test::at(untold[w], data::Relative::kUnknown) > 0 ? 1 : 0;
       (told[w].attack ? after : falsely) += is_unknown ? 1 : 0;
     }
     CHECK(windows > 100);
@@ -146,7 +148,7 @@ TEST_CASE("case: payloads of CAN FD, up to 64 bytes", "[detector][cases]") {
   // Every message is as long as one of FD; behind the eighth byte are a counter and what rests.
   const auto fd = [&](Frames log) {
     std::map<uint32_t, uint8_t> counters;
-    for (graph::CanFrame& frame : log) {
+    for (data::CanFrame& frame : log) {
       frame.length = kLengths[frame.id % std::size(kLengths)];
       frame.fd = true;
       frame.payload[8] = counters[frame.id]++;
@@ -154,7 +156,7 @@ TEST_CASE("case: payloads of CAN FD, up to 64 bytes", "[detector][cases]") {
     return log;
   };
   const auto cut = [](Frames log) {
-    for (graph::CanFrame& frame : log) {
+    for (data::CanFrame& frame : log) {
       frame.length = std::min<uint8_t>(frame.length, 8);
       std::fill(frame.payload.begin() + 8, frame.payload.end(), uint8_t{0});
     }
@@ -165,17 +167,17 @@ TEST_CASE("case: payloads of CAN FD, up to 64 bytes", "[detector][cases]") {
     const VehicleProfile profile = profile_of(usual);
     float most = 0;
     for (const auto& window : test::windows_of(profile, benign)) {
-      most = std::max(most, test::at(window, graph::Relative::kNew));
+      most = std::max(most, test::at(window, data::Relative::kNew));
     }
     Wrong out;
     for (const auto& window : test::windows_of(profile, log)) {
       ++(window.attack ? out.attacks : out.benign);
-      if (test::at(window, graph::Relative::kNew) <= most) continue;
+      if (test::at(window, data::Relative::kNew) <= most) continue;
       ++(window.attack ? out.found : out.falsely);
     }
     return out;
   };
-  graph::CanInjectOptions how;
+  data::CanInjectOptions how;
   how.bytes = {9, 11};
   how.values = "random";
   const Frames usual = fd(drive(90, 0)), benign = fd(drive(60, 2));
@@ -193,7 +195,7 @@ TEST_CASE("case: payloads of CAN FD, up to 64 bytes", "[detector][cases]") {
 TEST_CASE("case: two cars of one maker share all ids but one", "[detector][cases]") {
   Frames sister = drive(60, 3, "", 1);
   const uint32_t only_there = sister[10].id;
-  for (graph::CanFrame& frame : sister) {
+  for (data::CanFrame& frame : sister) {
     if (frame.id == only_there) frame.id = 0x6FE;
   }
   test::DetectorLogs logs;
@@ -211,7 +213,7 @@ TEST_CASE("case: two cars of one maker share all ids but one", "[detector][cases
                       [&](const Vehicle& one) { return overlap(ids, one.ids()) > kSameVehicle; }));
     const JudgedLog judged = judge(log, learned(), 100);
     CHECK(judged.profile.empty() == is_sister);
-    const std::vector<float>& scores = judged.find(detector::kDetector)->scores;
+    const std::vector<float>& scores = judged.find(compare::kDetector)->scores;
     CHECK(std::count_if(scores.begin(), scores.end(), [](float score) { return score > 0; }) <= 2);
   }
 }
@@ -234,8 +236,8 @@ TEST_CASE("case: a workshop tester is plugged in", "[detector][cases]") {
   }
   SECTION("with 29 bits") {
     Frames wide = log;
-    for (graph::CanFrame& frame : wide) {
-      if (!graph::is_diagnostic(frame.id)) continue;
+    for (data::CanFrame& frame : wide) {
+      if (!data::is_diagnostic(frame.id)) continue;
       frame.extended = true;
       frame.id = frame.id == 0x7DF  ? 0x18DB33F1
                  : frame.id < 0x7E8 ? 0x18DA00F1 | (frame.id & 7) << 8
@@ -305,7 +307,7 @@ TEST_CASE("case: priorities and claimed addresses of J1939", "[detector][cases]"
     Frames out;
     bool told = false;
     const double start = of.front().time;
-    for (graph::CanFrame frame : of) {
+    for (data::CanFrame frame : of) {
       const bool is_after = frame.time - start > 20;
       if (is_after && claims && !told) {
         out.push_back(test::claim(of, frame.time - start, kElsewhere, name));
@@ -334,7 +336,7 @@ TEST_CASE("case: priorities and claimed addresses of J1939", "[detector][cases]"
     const VehicleProfile profile = profile_of(usual);
     float wrong = 0;
     for (const auto& window : test::windows_of(profile, forged)) {
-      wrong = std::max(wrong, test::at(window, graph::Relative::kLength));
+      wrong = std::max(wrong, test::at(window, data::Relative::kLength));
     }
     CHECK(wrong > 0);
   }
@@ -362,11 +364,11 @@ TEST_CASE("case: 5 of 100 frames that a profile is learned from are an attacker'
           "[detector][cases]") {
   const Frames clean = drive(90, 0);
   const auto with = [&](bool random_ids) {
-    graph::Random random(3);
+    arrays::Random random(3);
     Frames added;
-    for (const graph::CanFrame& frame : clean) {
+    for (const data::CanFrame& frame : clean) {
       if (random.below(20) != 0) continue;
-      graph::CanFrame& one = added.emplace_back(clean[random.below(clean.size())]);
+      data::CanFrame& one = added.emplace_back(clean[random.below(clean.size())]);
       if (random_ids) {
         one.id = static_cast<uint32_t>(random.below(0x800));
         one.length = 8;
@@ -395,7 +397,7 @@ TEST_CASE("case: 5 of 100 frames that a profile is learned from are an attacker'
     }
   }
   SECTION("random ids, and such later") {
-    graph::CanInjectOptions how;
+    data::CanInjectOptions how;
     how.rate = 20;
     const Frames log = attacked(drive(60, 1), "fuzzing", how);
     const Both said = judged(with(true), log, &TrafficRules::outliers);

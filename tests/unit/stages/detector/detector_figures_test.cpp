@@ -15,7 +15,8 @@
 #include "support/can/judged_logs.h"
 
 using namespace kdgat;
-using namespace kdgat::detector;
+using namespace kdgat::compare;
+using namespace kdgat::decision;
 using Catch::Contains;
 using kdgat::test::frame_at;
 using kdgat::test::judged_log;
@@ -30,8 +31,8 @@ json figures_of(const std::vector<const JudgedLog*>& logs, bool without_suspects
 }
 
 /// A log of windows of ten frames of two ids, 10 ms apart.
-std::vector<graph::CanFrame> two_ids(int64_t frames) {
-  std::vector<graph::CanFrame> out;
+std::vector<data::CanFrame> two_ids(int64_t frames) {
+  std::vector<data::CanFrame> out;
   for (int64_t i = 0; i < frames; ++i) {
     out.push_back(frame_at(static_cast<double>(i) * 0.01, i % 2 == 0 ? 0x100 : 0x200,
                            static_cast<uint8_t>(i)));
@@ -205,7 +206,7 @@ TEST_CASE("the kind of an attack is in the name of its file", "[detector]") {
 }
 
 TEST_CASE("benign windows near attacks with unknown ids are suspect", "[detector]") {
-  std::vector<graph::CanFrame> frames = two_ids(80);
+  std::vector<data::CanFrame> frames = two_ids(80);
   frames[12].id = 0x300;                  // ahead of the attack: known from then on
   frames[25].label = 1;                   // window 2 is the attack
   frames[33].id = 0x300;                  // window 3
@@ -230,7 +231,7 @@ TEST_CASE("benign windows near attacks with unknown ids are suspect", "[detector
   CHECK(out.suspect == std::vector<int32_t>(8, 0));
 
   // Far from any attack there are none, whatever the ids are.
-  std::vector<graph::CanFrame> benign = two_ids(80);
+  std::vector<data::CanFrame> benign = two_ids(80);
   benign[55].id = 0x500;
   const LogStore quiet({{"test_01/a.csv", benign}, {"train_01/b.csv", two_ids(90)}}, 10);
   for (int64_t& label : out.labels) label = 0;
@@ -240,9 +241,9 @@ TEST_CASE("benign windows near attacks with unknown ids are suspect", "[detector
 
 TEST_CASE("logs of the same frames in two parts are found, whatever their names and times",
           "[detector]") {
-  std::vector<graph::CanFrame> later = two_ids(200);
-  for (graph::CanFrame& frame : later) frame.time += 1000;
-  std::vector<graph::CanFrame> relabelled = two_ids(200);
+  std::vector<data::CanFrame> later = two_ids(200);
+  for (data::CanFrame& frame : later) frame.time += 1000;
+  std::vector<data::CanFrame> relabelled = two_ids(200);
   relabelled[150].label = 1;
   const LogStore data({{"train_01/a.csv", two_ids(200)},
                        {"train_02/same-as-a.csv", two_ids(200)},
@@ -263,7 +264,7 @@ TEST_CASE("logs of the same frames in two parts are found, whatever their names 
 }
 
 TEST_CASE("times made monotonic never step back, and stay where they are already", "[detector]") {
-  std::vector<graph::CanFrame> frames = two_ids(100);
+  std::vector<data::CanFrame> frames = two_ids(100);
   frames[40].time = frames[39].time - 0.2;
   frames[41].time = frames[39].time - 0.1;
   const LogStore data({{"train_01/a.csv", frames}, {"test_01/b.csv", two_ids(120)}});

@@ -17,6 +17,8 @@
 #include "support/runs/stage_data.h"
 
 using namespace kdgat;
+using namespace kdgat::compare;
+using namespace kdgat::decision;
 using namespace kdgat::detector;
 using Catch::Contains;
 using kdgat::test::DetectorLogs;
@@ -43,7 +45,7 @@ double f1(const StageResult& result, const std::string& part) {
 /// Rows of the form `road`, which has no times.
 std::string road_text(const Frames& log) {
   std::string out;
-  for (const graph::CanFrame& frame : log) {
+  for (const data::CanFrame& frame : log) {
     out += std::to_string(frame.id);
     for (std::size_t i = 0; i < 8; ++i) out += "," + std::to_string(frame.payload[i]);
     out += frame.label == 1 ? ",1.0\n" : ",0.0\n";
@@ -80,7 +82,7 @@ TEST_CASE("logs with one id are refused for training, and told in tests", "[dete
   const auto single = [](int64_t day) {
     Frames out;
     const uint32_t only = drive(5, 0).front().id;
-    for (const graph::CanFrame& frame : drive(200, day)) {
+    for (const data::CanFrame& frame : drive(200, day)) {
       if (frame.id == only) out.push_back(frame);
     }
     return out;
@@ -98,7 +100,7 @@ TEST_CASE("logs with one id are refused for training, and told in tests", "[dete
     logs.write("train_01/b.csv", drive(90, 1));
     Frames repeated;
     for (int64_t day = 0; day < 30 && repeated.size() < 4000; ++day) {
-      for (graph::CanFrame frame : single(day)) {
+      for (data::CanFrame frame : single(day)) {
         frame.time = 0.1 * static_cast<double>(repeated.size());
         repeated.push_back(frame);
       }
@@ -157,7 +159,7 @@ TEST_CASE("a truck is known again under other priorities and with a tester plugg
   logs.write("train_01/a.csv", test::with_ids(drive(90, 0), ids));
   logs.write("train_01/b.csv", test::with_ids(drive(90, 1), ids));
   Frames urgent = test::with_ids(drive(60, 5, "dos"), ids);
-  for (graph::CanFrame& frame : urgent) {
+  for (data::CanFrame& frame : urgent) {
     if (frame.label != 1) frame.id = (frame.id & 0x03FFFFFF) | 2U << 26;
   }
   logs.write("test_01/dos.csv", test::merged(urgent, test::tester(urgent, 0, 20)));
@@ -197,7 +199,7 @@ TEST_CASE("more ids than a profile holds are told, and the rest is learned", "[d
     // Nine thousand ids of 29 bits, twice each.
     const double begin = like.front().time;
     for (int i = 0; i < 18'000; ++i) {
-      graph::CanFrame frame;
+      data::CanFrame frame;
       frame.id = 0x10000U + static_cast<uint32_t>(i % 9000);
       frame.extended = true;
       frame.label = 0;
@@ -227,12 +229,12 @@ TEST_CASE("some attack frames in a vehicle's own beginning cost little", "[detec
   constexpr int64_t kOwn = 200;
   // Nobody labelled them: 5 of 100 frames of the beginning are those of an attacker.
   const auto beginning = [](const Frames& log, bool forges) {
-    graph::Random random(3);
+    arrays::Random random(3);
     Frames out;
-    for (const graph::CanFrame& frame : log) {
+    for (const data::CanFrame& frame : log) {
       out.push_back(frame);
       if (random.below(20) != 0) continue;
-      graph::CanFrame added = forges ? log[random.below(log.size())] : graph::CanFrame();
+      data::CanFrame added = forges ? log[random.below(log.size())] : data::CanFrame();
       if (!forges) {
         added.id = static_cast<uint32_t>(random.below(0x800));
         added.length = 8;

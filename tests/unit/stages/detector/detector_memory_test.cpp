@@ -14,6 +14,7 @@
 #include "support/can/watched_drives.h"
 
 using namespace kdgat;
+using namespace kdgat::decision;
 using namespace kdgat::detector;
 using Catch::Contains;
 using kdgat::test::watched_logs;
@@ -59,7 +60,7 @@ TEST_CASE("windows to learn from are counted as they are learned from", "[detect
       CHECK(size.windows == learning.windows);
       int64_t held = 0;
       for (const Held& one : learning.held) {
-        held += std::ssize(one.values) / static_cast<int64_t>(graph::kRelativeColumns);
+        held += std::ssize(one.values) / static_cast<int64_t>(data::kRelativeColumns);
       }
       CHECK(held <= size.held);
       CHECK(held >= size.held * 9 / 10);

@@ -9,7 +9,7 @@
 #include "support/can/judged_logs.h"
 
 using namespace kdgat;
-using namespace kdgat::detector;
+using namespace kdgat::compare;
 using Catch::Contains;
 using kdgat::test::judged_log;
 using nlohmann::json;

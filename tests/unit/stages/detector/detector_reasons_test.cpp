@@ -22,7 +22,7 @@
 #include "support/can/watched_drives.h"
 
 using namespace kdgat;
-using namespace kdgat::detector;
+using namespace kdgat::decision;
 using Catch::Contains;
 using kdgat::test::drive;
 using kdgat::test::Frames;
@@ -30,13 +30,13 @@ using kdgat::test::watching_model;
 
 namespace {
 
-const graph::VehicleProfile& profile_of_car() { return watching_model().vehicles.front().profile; }
+const data::VehicleProfile& profile_of_car() { return watching_model().vehicles.front().profile; }
 const Decision& decision_of_car() { return watching_model().decision(0); }
 
 /// Calls `use` for each window of a log of the first vehicle.
-void each_window(const Frames& log, const std::function<void(const graph::RelativeWindows&)>& use) {
-  graph::RelativeWindows windows(profile_of_car(), watching_model().window);
-  for (const graph::CanFrame& frame : log) {
+void each_window(const Frames& log, const std::function<void(const data::RelativeWindows&)>& use) {
+  data::RelativeWindows windows(profile_of_car(), watching_model().window);
+  for (const data::CanFrame& frame : log) {
     if (windows.add(frame)) use(windows);
   }
   while (windows.finish()) use(windows);
@@ -52,7 +52,7 @@ std::vector<Told> told_of(
     const Frames& log, std::size_t most = 5,
     const std::function<bool(const JudgedWindow&)>& wanted =
         [](const JudgedWindow& window) { return window.score > 0; },
-    const graph::DbcNames* names = nullptr) {
+    const data::DbcNames* names = nullptr) {
   std::vector<Told> out;
   WindowScorer* self = nullptr;
   WindowScorer watch(watching_model(), "a.log", kOwnWindows, [&](const JudgedWindow& window) {
@@ -61,7 +61,7 @@ std::vector<Told> told_of(
   self = &watch;
   if (names != nullptr) watch.name_by(*names);
   watch.take(watching_model().vehicles.front());
-  for (const graph::CanFrame& frame : log) watch.add(frame, false);
+  for (const data::CanFrame& frame : log) watch.add(frame, false);
   watch.finish();
   return out;
 }
@@ -75,20 +75,20 @@ Told highest(const Frames& log, std::size_t most = 5) {
   });
 }
 
-graph::Injection injected(const Frames& log, const std::string& kind, uint64_t seed,
-                          const std::string& id = "") {
-  graph::CanInjectOptions options;
+data::Injection injected(const Frames& log, const std::string& kind, uint64_t seed,
+                         const std::string& id = "") {
+  data::CanInjectOptions options;
   options.id = id;
-  graph::Random random(seed);
-  return graph::inject(log, kind, options, random);
+  arrays::Random random(seed);
+  return data::inject(log, kind, options, random);
 }
 
 /// The most frequent id, which is regular.
-const graph::IdProfile& fastest_id() {
+const data::IdProfile& fastest_id() {
   const auto& ids = profile_of_car().ids;
   const auto fast = std::max_element(
       ids.begin(), ids.end(),
-      [](const graph::IdProfile& a, const graph::IdProfile& b) { return a.frames < b.frames; });
+      [](const data::IdProfile& a, const data::IdProfile& b) { return a.frames < b.frames; });
   REQUIRE(fast->regular());
   return *fast;
 }
@@ -108,7 +108,7 @@ double score_without(const Frames& log, std::size_t first, uint32_t left_out, st
   }
   if (inside < 2) return -10;
   stays.erase(stays.begin(), stays.begin() + static_cast<std::ptrdiff_t>(before % inside));
-  for (const graph::RelativeWindow& window :
+  for (const data::RelativeWindow& window :
        test::windows_of(profile_of_car(), stays, static_cast<int64_t>(inside))) {
     if (window.first_row == static_cast<int64_t>(before - before % inside)) {
       return watching_model().score(window, decision_of_car());
@@ -120,24 +120,24 @@ double score_without(const Frames& log, std::size_t first, uint32_t left_out, st
 }  // namespace
 
 TEST_CASE("columns without some ids are never larger, and without any they are none", "[reasons]") {
-  graph::Random random(3);
+  arrays::Random random(3);
   int64_t changed = 0;
   each_window(injected(drive(20, 7), "fuzzing-known", 1).frames, [&](const auto& windows) {
-    const graph::RelativeWindow whole = windows.window();
+    const data::RelativeWindow whole = windows.window();
     CHECK(windows.without({}).x == whole.x);
     std::set<uint32_t> all;
-    for (const graph::ComparedFrame& frame : windows.frames()) all.insert(frame.key);
-    for (const graph::Silence& silence : windows.silences()) all.insert(silence.key);
+    for (const data::ComparedFrame& frame : windows.frames()) all.insert(frame.key);
+    for (const data::Silence& silence : windows.silences()) all.insert(silence.key);
     std::vector<uint32_t> keys(all.begin(), all.end());
     CHECK(windows.only(keys).x == whole.x);
     CHECK(windows.without(keys).x == windows.only({}).x);
     for (std::size_t i = keys.size(); i > 1; --i) std::swap(keys[i - 1], keys[random.below(i)]);
-    graph::RelativeWindow before = whole;
+    data::RelativeWindow before = whole;
     std::vector<uint32_t> gone;
     for (const uint32_t key : keys) {
       gone.push_back(key);
-      const graph::RelativeWindow after = windows.without(gone);
-      for (std::size_t c = 0; c < graph::kRelativeColumns; ++c) CHECK(after.x[c] <= before.x[c]);
+      const data::RelativeWindow after = windows.without(gone);
+      for (std::size_t c = 0; c < data::kRelativeColumns; ++c) CHECK(after.x[c] <= before.x[c]);
       changed += after.x != before.x ? 1 : 0;
       before = after;
     }
@@ -175,7 +175,7 @@ TEST_CASE("parts and the rest add up to the score, the largest fall is first", "
       // No id alone falls farther than the first part.
       if (parts.parts.empty() || parts.parts.front().keys.size() > 1) return;
       ++single;
-      for (const graph::ComparedFrame& frame : windows.frames()) {
+      for (const data::ComparedFrame& frame : windows.frames()) {
         const std::vector<uint32_t> one{frame.key};
         CHECK(parts.score - model.score(windows.without(one), decision_of_car()) <=
               parts.parts.front().score);
@@ -189,16 +189,16 @@ TEST_CASE("parts and the rest add up to the score, the largest fall is first", "
 TEST_CASE("what ids are called does not change the parts", "[reasons]") {
   // The same traffic, in another order of ids.
   const auto renamed = [](uint32_t id) { return 0x7FF - id; };
-  graph::VehicleProfile profile = profile_of_car();
-  for (graph::IdProfile& one : profile.ids) one.id = renamed(one.id);
+  data::VehicleProfile profile = profile_of_car();
+  for (data::IdProfile& one : profile.ids) one.id = renamed(one.id);
   std::reverse(profile.ids.begin(), profile.ids.end());
   profile.rules.diagnostic = false;
-  graph::VehicleProfile as_it_was = profile_of_car();
+  data::VehicleProfile as_it_was = profile_of_car();
   as_it_was.rules.diagnostic = false;
   const Frames log = injected(drive(20, 7), "spoofing", 4).frames;
-  graph::RelativeWindows one(as_it_was, 100), other(profile, 100);
+  data::RelativeWindows one(as_it_was, 100), other(profile, 100);
   int64_t compared = 0;
-  for (graph::CanFrame frame : log) {
+  for (data::CanFrame frame : log) {
     const bool is_new = one.add(frame);
     frame.id = renamed(frame.id);
     REQUIRE(other.add(frame) == is_new);
@@ -222,7 +222,7 @@ TEST_CASE("the id that is attacked is named first", "[reasons]") {
       for (const Told& one : told_of(log)) {
         std::set<uint32_t> attacked;
         for (std::size_t i = 0; i < 100; ++i) {
-          const graph::CanFrame& frame =
+          const data::CanFrame& frame =
               log[static_cast<std::size_t>(one.window.relative.first_row) + i];
           if (frame.label == 1) attacked.insert(frame.key());
         }
@@ -240,10 +240,10 @@ TEST_CASE("the id that is attacked is named first", "[reasons]") {
 TEST_CASE("the id that is missing is named first, and for how long", "[reasons]") {
   int64_t windows = 0, first = 0;
   for (uint64_t seed = 1; seed <= 3; ++seed) {
-    const graph::Injection made = injected(drive(40, 7), "suspension", seed);
+    const data::Injection made = injected(drive(40, 7), "suspension", seed);
     for (const Told& one : told_of(made.frames)) {
       const auto attack =
-          std::find_if(made.attacks.begin(), made.attacks.end(), [&](const graph::Attack& a) {
+          std::find_if(made.attacks.begin(), made.attacks.end(), [&](const data::Attack& a) {
             return a.begin <= one.window.relative.begin && one.window.relative.end <= a.end;
           });
       if (attack == made.attacks.end()) continue;
@@ -313,7 +313,7 @@ TEST_CASE("of a flood of unknown ids all are one reason, but for one that is mos
 
 TEST_CASE("unknown ids are one reason where each of them counts a little, too", "[reasons]") {
   // Of a profile of few frames some unknown ones are expected: 3 in a window.
-  graph::VehicleProfile profile = profile_of_car();
+  data::VehicleProfile profile = profile_of_car();
   profile.frames = 1000;
   for (uint32_t i = 0; i < 30; ++i) {
     profile.ids.push_back({});
@@ -325,14 +325,14 @@ TEST_CASE("unknown ids are one reason where each of them counts a little, too", 
   for (std::size_t i = 6000; i < 7000; i += 5) {
     fuzzed.push_back(test::frame_at(log[i].time, 0x600 + static_cast<uint32_t>(i % 97)));
   }
-  graph::RelativeWindows windows(profile, 100);
+  data::RelativeWindows windows(profile, 100);
   int64_t seen = 0;
-  for (const graph::CanFrame& frame : test::merged(log, fuzzed)) {
+  for (const data::CanFrame& frame : test::merged(log, fuzzed)) {
     if (!windows.add(frame)) continue;
     const Blame blame = blame_of(watching_model(), decision_of_car(), windows, 5);
     std::set<uint32_t> unknown;
-    for (const graph::ComparedFrame& one : windows.frames()) {
-      if (one.kind == graph::ComparedFrame::Kind::kUnknown) unknown.insert(one.key);
+    for (const data::ComparedFrame& one : windows.frames()) {
+      if (one.kind == data::ComparedFrame::Kind::kUnknown) unknown.insert(one.key);
     }
     if (unknown.size() < 12 || blame.parts.empty()) continue;
     ++seen;
@@ -348,7 +348,7 @@ TEST_CASE("unknown ids are one reason where each of them counts a little, too", 
 TEST_CASE("ids that are odd enough each are taken together", "[reasons]") {
   // Each of them is silent.
   std::vector<uint32_t> fast;
-  for (const graph::IdProfile& one : profile_of_car().ids) {
+  for (const data::IdProfile& one : profile_of_car().ids) {
     if (one.regular() && one.period < 0.03) fast.push_back(one.key());
   }
   REQUIRE(fast.size() >= 2);
@@ -363,7 +363,7 @@ TEST_CASE("ids that are odd enough each are taken together", "[reasons]") {
 }
 
 TEST_CASE("reasons say in words and numbers what an id did", "[reasons]") {
-  const graph::IdProfile& fast = fastest_id();
+  const data::IdProfile& fast = fastest_id();
   const Frames log = drive(40, 7);
   const auto reason = [&](const Frames& frames) {
     const Told one = highest(frames);
@@ -375,7 +375,7 @@ TEST_CASE("reasons say in words and numbers what an id did", "[reasons]") {
     return first;
   };
   /// With forged frames of the id between rows 6,000 and 7,000.
-  const auto forged = [&](const std::function<void(graph::CanFrame&)>& change) {
+  const auto forged = [&](const std::function<void(data::CanFrame&)>& change) {
     Frames out;
     for (std::size_t i = 6000; i < 7000; ++i) {
       if (log[i].key() != fast.key()) continue;
@@ -388,7 +388,7 @@ TEST_CASE("reasons say in words and numbers what an id did", "[reasons]") {
     return test::merged(log, out);
   };
   SECTION("more frames, too near") {
-    const Reason said = reason(forged([](graph::CanFrame&) {}));
+    const Reason said = reason(forged([](data::CanFrame&) {}));
     CHECK_THAT(said.words, Contains(" frames where ") && Contains("gap of "));
     const IdFacts& facts = said.ids.front();
     REQUIRE(facts.usual_frames);
@@ -405,7 +405,7 @@ TEST_CASE("reasons say in words and numbers what an id did", "[reasons]") {
     CHECK(*said.ids.front().silent > 3 * *said.ids.front().usual_gap);
   }
   SECTION("a wrong length") {
-    const Reason said = reason(forged([&](graph::CanFrame& frame) {
+    const Reason said = reason(forged([&](data::CanFrame& frame) {
       frame.length = frame.length == 8 ? 5 : 8;
       std::fill(frame.payload.begin() + frame.length, frame.payload.end(), uint8_t{0});
     }));
@@ -414,7 +414,7 @@ TEST_CASE("reasons say in words and numbers what an id did", "[reasons]") {
   }
   SECTION("payloads") {
     uint8_t turn = 0;
-    const Reason said = reason(forged([&](graph::CanFrame& frame) {
+    const Reason said = reason(forged([&](data::CanFrame& frame) {
       turn = static_cast<uint8_t>(turn ^ 0xFF);
       std::fill(frame.payload.begin(), frame.payload.begin() + frame.length, turn);
     }));
@@ -425,7 +425,7 @@ TEST_CASE("reasons say in words and numbers what an id did", "[reasons]") {
 }
 
 TEST_CASE("names of a DBC stand beside ids and bytes, and change no number", "[reasons]") {
-  const graph::IdProfile& fast = fastest_id();
+  const data::IdProfile& fast = fastest_id();
   const Frames log = drive(40, 7);
   Frames forged;
   for (std::size_t i = 6000; i < 7000; ++i) {
@@ -440,7 +440,7 @@ TEST_CASE("names of a DBC stand beside ids and bytes, and change no number", "[r
     file += " SG_ Byte" + std::to_string(byte) + " : " + std::to_string(8 * byte) +
             "|8@1+ (1,0) [0|255] \"\" X\n";
   }
-  const graph::DbcNames names(graph::LineReader("car.dbc", file));
+  const data::DbcNames names(file::LineReader("car.dbc", file));
   const auto flagged = [](const JudgedWindow& window) { return window.score > 0; };
   const std::vector<Told> plain = told_of(attacked, 5, flagged);
   const std::vector<Told> named = told_of(attacked, 5, flagged, &names);

@@ -19,6 +19,8 @@
 #include "support/runs/stage_data.h"
 
 using namespace kdgat;
+using namespace kdgat::compare;
+using namespace kdgat::decision;
 using namespace kdgat::detector;
 using Catch::Contains;
 using kdgat::test::drive;
@@ -29,7 +31,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Two vehicles, two drives each, and tests of one of them and of a third.
-const test::LogStore& data() {
+const test::LogStore& drives() {
   static const test::LogStore one({{"train_01/car0-a.csv", drive(90, 0, "", 0)},
                                    {"train_01/car0-b.csv", drive(90, 1, "", 0)},
                                    {"train_01/car1-a.csv", drive(90, 0, "", 1)},
@@ -39,9 +41,9 @@ const test::LogStore& data() {
   return one;
 }
 
-/// On data().
+/// On drives().
 Request request_in(const fs::path& run, int64_t seed = 42) {
-  return test::request_on(data().data(), run, "detector", seed);
+  return test::request_on(drives().data(), run, "detector", seed);
 }
 
 DetectorOptions quick() {
@@ -64,7 +66,7 @@ TEST_CASE("exceedances near one another are one alarm", "[detector]") {
   CHECK(count_events(scores, 0) == 1);
   CHECK(count_events(scores, 1) == 0);
   // A lower threshold never has fewer alarms.
-  graph::Random random(5);
+  arrays::Random random(5);
   for (float& score : scores) score = static_cast<float>(8 * random.uniform());
   int64_t before = 0;
   for (double threshold = 8; threshold > -1; threshold -= 0.05) {
@@ -103,17 +105,17 @@ TEST_CASE("intervals of counts are those of tables", "[detector]") {
 }
 
 TEST_CASE("the rule looks at unknown ids and at gaps below half a period", "[detector]") {
-  const std::vector<graph::CanFrame> log = drive(20, 0);
-  const graph::VehicleProfile profile = graph::profile_of(log);
-  const auto odd = [&](const std::vector<graph::CanFrame>& frames) {
+  const std::vector<data::CanFrame> log = drive(20, 0);
+  const data::VehicleProfile profile = data::profile_of(log);
+  const auto odd = [&](const std::vector<data::CanFrame>& frames) {
     RuleWindows rule(profile, 100);
     std::vector<float> out;
-    for (const graph::CanFrame& frame : frames) {
+    for (const data::CanFrame& frame : frames) {
       if (rule.add(frame)) out.push_back(rule.odd());
     }
     return out;
   };
-  std::vector<graph::CanFrame> changed = log;
+  std::vector<data::CanFrame> changed = log;
   changed[550].id = 0x7FF;
   CHECK(odd(changed)[5] == 2);
   changed = log;
@@ -123,7 +125,7 @@ TEST_CASE("the rule looks at unknown ids and at gaps below half a period", "[det
   while (profile.find(log[place].id)->period > 0.06 || profile.find(log[place].id)->early < 0.9) {
     ++place;
   }
-  graph::CanFrame again = log[place];
+  data::CanFrame again = log[place];
   again.time += profile.find(again.id)->period / 3;
   std::size_t to = place;
   while (log[to].time < again.time) ++to;
@@ -133,7 +135,7 @@ TEST_CASE("the rule looks at unknown ids and at gaps below half a period", "[det
 }
 
 TEST_CASE("logs of one vehicle are known by their ids", "[detector]") {
-  const std::vector<Log> training = data().training();
+  const std::vector<Log> training = drives().training();
   REQUIRE(training.size() == 4);
   const auto groups = group_by_vehicle(training);
   REQUIRE(groups.size() == 2);
@@ -144,17 +146,17 @@ TEST_CASE("logs of one vehicle are known by their ids", "[detector]") {
 }
 
 TEST_CASE("a profile forgets that bytes move, of so many ids", "[detector]") {
-  const graph::VehicleProfile profile = graph::profile_of(drive(30, 0));
-  graph::Random random(1);
-  const auto moving = [](const graph::VehicleProfile& of) {
+  const data::VehicleProfile profile = data::profile_of(drive(30, 0));
+  arrays::Random random(1);
+  const auto moving = [](const data::VehicleProfile& of) {
     int64_t out = 0;
-    for (const graph::IdProfile& id : of.ids) {
-      for (const graph::ByteMoves& byte : id.bytes) out += byte.counts()[0] < byte.total() ? 1 : 0;
+    for (const data::IdProfile& id : of.ids) {
+      for (const data::ByteMoves& byte : id.bytes) out += byte.counts()[0] < byte.total() ? 1 : 0;
     }
     return out;
   };
   CHECK(forget_moves(profile, 0, random).json() == profile.json());
-  const graph::VehicleProfile half = forget_moves(profile, 1, random);
+  const data::VehicleProfile half = forget_moves(profile, 1, random);
   CHECK(moving(half) < moving(profile));
   CHECK(moving(half) > 0);
   for (std::size_t i = 0; i < profile.ids.size(); ++i) {
@@ -165,7 +167,7 @@ TEST_CASE("a profile forgets that bytes move, of so many ids", "[detector]") {
 }
 
 TEST_CASE("a detector learns of two vehicles, and judges one of them and a third", "[detector]") {
-  const fs::path run = data().folder() / "run";
+  const fs::path run = drives().folder() / "run";
   test::FakeHost fake;
   Host& host = fake.host;
   const StageResult result = Detector::run(quick(), request_in(run), host);
@@ -188,7 +190,7 @@ TEST_CASE("a detector learns of two vehicles, and judges one of them and a third
 
   SECTION("its own windows count nowhere") {
     const DetectorModel model = DetectorModel::read(run / kDetectorFile);
-    for (const Log& log : data().tests()) {
+    for (const Log& log : drives().tests()) {
       const JudgedLog judged = judge(log, model, 300);
       const auto all = static_cast<std::size_t>(log.rows() / 100);
       CHECK(judged.labels.size() + static_cast<std::size_t>(judged.own) == all);
@@ -269,16 +271,16 @@ TEST_CASE("a detector learns of two vehicles, and judges one of them and a third
     CHECK(test::read_text(run / "sealed.json") == test::read_text(run / kDetectorFile));
   }
   SECTION("the same seed gives the same file") {
-    Request again = request_in(data().folder() / "second");
+    Request again = request_in(drives().folder() / "second");
     again.threads = 2;
     Detector::run(quick(), again, host);
-    CHECK(test::read_text(data().folder() / "second" / kDetectorFile) ==
+    CHECK(test::read_text(drives().folder() / "second" / kDetectorFile) ==
           test::read_text(run / kDetectorFile));
   }
 }
 
 TEST_CASE("baselines may be left out, and copies of logs are named", "[detector]") {
-  const std::vector<graph::CanFrame> test_drive = drive(40, 7, "spoofing");
+  const std::vector<data::CanFrame> test_drive = drive(40, 7, "spoofing");
   const test::LogStore copied({{"train_01/a.csv", drive(60, 0)},
                                {"train_01/b.csv", drive(60, 1)},
                                {"test_01/spoofing.csv", test_drive},
@@ -298,7 +300,7 @@ TEST_CASE("baselines may be left out, and copies of logs are named", "[detector]
 
 TEST_CASE("steps back in time are taken out where that is asked for", "[detector]") {
   // Every fiftieth frame has a time 20 ms too early.
-  std::vector<graph::CanFrame> stepping = drive(40, 7, "spoofing");
+  std::vector<data::CanFrame> stepping = drive(40, 7, "spoofing");
   for (std::size_t i = 50; i < stepping.size(); i += 50) stepping[i].time -= 0.02;
   const test::LogStore data({{"train_01/a.csv", drive(60, 0)},
                              {"train_01/b.csv", drive(60, 1)},
@@ -322,7 +324,7 @@ TEST_CASE("benign logs are enough to learn from", "[detector]") {
   options.inject = {"spoofing", "fabrication"};
   test::FakeHost fake;
   Host& host = fake.host;
-  const StageResult result = Detector::run(options, request_in(data().folder() / "benign"), host);
+  const StageResult result = Detector::run(options, request_in(drives().folder() / "benign"), host);
   CHECK(result.metrics.at("parts").at("test_01_known").at("detector").at("f1") > 0.9);
 }
 
@@ -332,12 +334,12 @@ TEST_CASE("a budget that the benign traffic cannot support ends with 2", "[detec
   test::FakeHost fake;
   Host& host = fake.host;
   try {
-    Detector::run(options, request_in(data().folder() / "strict"), host);
+    Detector::run(options, request_in(drives().folder() / "strict"), host);
     FAIL_CHECK("taken");
   } catch (const Error& error) {
     CHECK(error.code() == ExitCode::kUsage);
     CHECK_THAT(error.diagnostics().front().message, Contains("support no fewer than"));
   }
   options.take_supported = true;
-  CHECK_NOTHROW(Detector::run(options, request_in(data().folder() / "strict"), host));
+  CHECK_NOTHROW(Detector::run(options, request_in(drives().folder() / "strict"), host));
 }

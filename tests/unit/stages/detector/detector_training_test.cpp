@@ -15,13 +15,14 @@
 #include "support/runs/made_learning.h"
 
 using namespace kdgat;
+using namespace kdgat::decision;
 using namespace kdgat::detector;
 using kdgat::test::made_learning;
 
 namespace {
 
 /// Exponential values with mean 1 in column 0, zeros in column 1.
-std::vector<float> exponential(std::size_t rows, graph::Random& random) {
+std::vector<float> exponential(std::size_t rows, arrays::Random& random) {
   std::vector<float> out;
   for (std::size_t i = 0; i < rows; ++i) {
     out.push_back(static_cast<float>(-std::log(1 - random.uniform())));
@@ -39,7 +40,7 @@ trees::BoostedTreesOptions twenty_trees() {
 }  // namespace
 
 TEST_CASE("tails are the probabilities of benign values, and go on beyond them", "[detector]") {
-  graph::Random random(7);
+  arrays::Random random(7);
   const std::vector<float> values = exponential(20000, random);
   const std::vector<std::size_t> columns = {0};
   const Tails tails = Tails::fit(values, 2, columns);
@@ -94,7 +95,7 @@ TEST_CASE("every fold is judged by models that did not learn from it", "[detecto
   }
   // What is left out is not learned from.
   const Parts parts = fit_parts(all.rows, -1, odd, twenty_trees());
-  std::vector<float> attack(graph::kRelativeColumns, 0);
+  std::vector<float> attack(data::kRelativeColumns, 0);
   attack[0] = 2.5F;
   CHECK(parts.classifier.score(attack) > 2);
 }

@@ -138,7 +138,7 @@ TEST_CASE("a distillation stopped anywhere ends with the same student", "[stages
     f.fake.polls_left = -1;
     const auto checkpoint = request.run_dir / "checkpoint" / "state.safetensors";
     if (std::filesystem::exists(checkpoint)) {
-      const auto file = graph::SafetensorsFile::open(checkpoint);
+      const auto file = file::SafetensorsFile::open(checkpoint);
       CHECK(file.has("model.projection.weight"));
       CHECK(file.has("optimizer.mean.projection.bias"));
     } else {

@@ -37,7 +37,7 @@ struct TellingGraphs : test::StageData {
     data.edge_source.clear();
     data.edge_target.clear();
     data.edge_attr.clear();
-    graph::Random random(5);
+    arrays::Random random(5);
     for (std::size_t g = 0; g < data.y.size(); ++g) {
       const bool is_beginning = g >= 160 && (g - 160) % kTestGraphs < kBenign;
       data.y[g] = is_beginning ? 0 : static_cast<int32_t>(g % 2);
@@ -140,7 +140,7 @@ TEST_CASE("what a model learned from edges is lost when they are rewired", "[sta
     CHECK_FALSE(figure.value("tile", false));
   }
   CHECK(is_listed);
-  const auto file = graph::SafetensorsFile::open(data.folder / "evaluate/predictions.safetensors");
+  const auto file = file::SafetensorsFile::open(data.folder / "evaluate/predictions.safetensors");
   CHECK(file.require<float>("gat rewired/test/test_01/score", {144}).size() == 144);
   std::ifstream curves(data.folder / "evaluate" / "curves.json");
   CHECK(json::parse(curves).at("gat rewired").contains("test_01"));

@@ -73,10 +73,10 @@ TEST_CASE("evaluate judges baselines on the windows of its models", "[stages]") 
       INFO(name);
       CHECK(beside.at(name).get<double>() == Approx(core.at(name).get<double>()).margin(1e-12));
     }
-    CHECK(methods.at(detector::kAlwaysAttack).at("n_samples") == core.at("n_samples"));
-    CHECK(methods.at(detector::kAlwaysAttack).at("false_windows") ==
+    CHECK(methods.at(compare::kAlwaysAttack).at("n_samples") == core.at("n_samples"));
+    CHECK(methods.at(compare::kAlwaysAttack).at("false_windows") ==
           core.at("n_samples").get<int64_t>() - beside.at("attacks").get<int64_t>());
-    CHECK(methods.at(detector::kBoostedTrees).at("n_samples") == core.at("n_samples"));
+    CHECK(methods.at(compare::kBoostedTrees).at("n_samples") == core.at("n_samples"));
   }
   // A part with thresholds of its files has the model by these, too, and by the same count.
   const std::string unknown = "test_02_unknown_vehicle";
@@ -87,7 +87,7 @@ TEST_CASE("evaluate judges baselines on the windows of its models", "[stages]") 
   CHECK(metrics.at("baselines").at("kinds").at("dos").at("gat").at("files") == 2);
 
   // A flood by an id of its own is no riddle for the rule: three epochs do not beat it.
-  CHECK(parts.at("test_01_known").at(detector::kPublishedRule).at("f1") >
+  CHECK(parts.at("test_01_known").at(compare::kPublishedRule).at("f1") >
         parts.at("test_01_known").at("gat").at("f1"));
   CHECK_THAT(fake.log, Contains("test_01_known: other methods have a higher F1 than gat: "));
   // Tables: calibrated, models, and those of the comparison.
@@ -134,7 +134,7 @@ TEST_CASE("evaluate says why there are no baselines", "[stages]") {
   }
   SECTION("two captures in one file shift the windows behind the first") {
     test::NamedLogs logs = known_and_new();
-    for (graph::CanFrame frame : drive(5, 20)) {
+    for (data::CanFrame frame : drive(5, 20)) {
       frame.time -= 1e6;
       logs[2].second.push_back(frame);
     }
@@ -167,7 +167,7 @@ TEST_CASE("evaluate judges a detector as its own stage does", "[stages]") {
         INFO(name);
         CHECK(parts.at(part).at("detector").at(name) == methods.at("detector").at(name));
       }
-      CHECK(parts.at(part).contains(detector::kPublishedRule));
+      CHECK(parts.at(part).contains(compare::kPublishedRule));
     }
   }
   SECTION("beside a model of graphs, whichever is named first") {

@@ -29,7 +29,7 @@ using test::make_batch;
 torch::Tensor plain_state(objective::AutoencoderObjective& autoencoder,
                           objective::ClassifierObjective& classifier,
                           const graph::GraphBatch& one) {
-  const model::BatchTensors batch = model::to_tensors(one, torch::kCPU);
+  const kernels::BatchTensors batch = kernels::to_tensors(one, torch::kCPU);
   auto& vgae = autoencoder.model();
   const model::VgaeOutput out = vgae->forward(batch);
   const torch::Tensor& z = out.z_NL;
@@ -127,7 +127,7 @@ FusionOptions short_options(const std::string& method) {
 
 std::string hash_of(const std::filesystem::path& file) {
   const std::string bytes = objective::bytes_of(file);
-  return graph::hash_bytes(bytes.data(), bytes.size());
+  return file::hash_bytes(bytes.data(), bytes.size());
 }
 
 }  // namespace
@@ -254,7 +254,7 @@ TEST_CASE("a fusion decides alike in training, from its file and when evaluated"
     const auto scorer =
         objective::load_scorer(f.folder / "fusion" / "model.safetensors", torch::kCPU);
     const auto file =
-        graph::SafetensorsFile::open(f.folder / "evaluate" / "predictions.safetensors");
+        file::SafetensorsFile::open(f.folder / "evaluate" / "predictions.safetensors");
     const graph::GraphStore store =
         graph::GraphStore::open(f.folder / "data" / "graphs.safetensors");
     graph::GraphBatch batch;
@@ -291,8 +291,8 @@ TEST_CASE("a fusion refuses models that are not its own", "[fusion]") {
   CHECK_THROWS_WITH(objective::load_scorer(model, torch::kCPU),
                     Catch::Contains("cannot read") && Catch::Contains("classifier.safetensors"));
 
-  graph::SafetensorsFile file =
-      graph::SafetensorsFile::open(f.folder / "classifier" / "model.safetensors");
+  file::SafetensorsFile file =
+      file::SafetensorsFile::open(f.folder / "classifier" / "model.safetensors");
   model::ModelHeader header = model::load_header(file);
   header.data["vocabulary"].push_back(0x1000);
   model::GraphClassifier net = model::make_model(header.config.get<model::GatConfig>());

@@ -16,9 +16,9 @@ using live::LiveFrame;
 constexpr int64_t kSecond = 1'000'000'000;
 
 /// Knows ids below 0x100, and judged what it is told.
-class KnownIds : public score::LogJudge {
+class KnownIds : public decision::LogJudge {
  public:
-  void add(const graph::CanFrame&, bool) override {}
+  void add(const data::CanFrame&, bool) override {}
   void finish() override {}
   void check(int64_t) const override {}
   bool is_learning() const override { return false; }
@@ -105,10 +105,10 @@ TEST_CASE("traffic is measured by a clock that nobody sets", "[watch]") {
   }
   CHECK(live.seconds() == Approx(2.99));
   // The log's own clock cannot know how long its steps took: one ahead counts as a pause.
-  CHECK(log.seconds() == Approx(3 * 0.99 + graph::kLongestPause));
+  CHECK(log.seconds() == Approx(3 * 0.99 + data::kLongestPause));
   CHECK(report.report(judge, {}).at("frames_per_second").get<double>() == Approx(300 / 2.99));
   live.add(frame(3700, 900));
-  CHECK(live.seconds() == Approx(2.99 + graph::kLongestPause));  // silence is no traffic
+  CHECK(live.seconds() == Approx(2.99 + data::kLongestPause));  // silence is no traffic
 }
 
 TEST_CASE("what changes on a bus is said once", "[watch]") {

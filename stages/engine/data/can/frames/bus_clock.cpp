@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 constexpr double kQuiet = 0.5;  // of the usual frames
@@ -72,4 +72,4 @@ bool BusActivity::quiet(uint8_t channel, int64_t before, double seconds) const {
   return usual >= kEnough && static_cast<double>(bus.frames - before) < kQuiet * usual;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

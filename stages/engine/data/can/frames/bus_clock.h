@@ -7,7 +7,7 @@
 
 #include "engine/data/can/frames/can_frame.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// Of a pause that is longer, no more counts as listened to: seconds.
 inline constexpr double kLongestPause = 1;
@@ -79,4 +79,4 @@ inline bool was_asleep(double seconds) {
   return seconds >= kLeast;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

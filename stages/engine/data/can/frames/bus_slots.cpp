@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 /// Rounded up; a bus of any speed needs a microsecond, which is what logs can tell apart.
@@ -55,4 +55,4 @@ int64_t BusSlots::take(const CanFrame& frame, int64_t ready_us, int64_t limit_us
   return begin + length;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

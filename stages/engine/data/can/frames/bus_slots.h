@@ -9,7 +9,7 @@
 
 #include "engine/data/can/frames/can_frame.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// Microseconds since the time that a log counts from. Doubles hold them exactly for the next two
 /// centuries, and logs are written with six decimals.
@@ -40,4 +40,4 @@ class BusSlots {
   int64_t free_us_;  // the last frame sent has ended
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// Buses that one log may hold.
 inline constexpr int kMostChannels = 8;
@@ -24,4 +24,4 @@ struct CanFrame {
   uint32_t key() const { return uint32_t{channel} << 29 | id; }
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -8,7 +8,7 @@
 #include "kdgat/error.h"
 #include "kdgat/text.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 constexpr std::string_view kOfEach = "each:";
@@ -51,7 +51,7 @@ std::string ChannelChoice::others(const ChannelNames& names) const {
     if (!seen_.test(number) || static_cast<int>(number) == number_) continue;
     const std::string digits = std::to_string(number), &name = names.name(number);
     out += (out.empty() ? "" : ", ") + digits;
-    if (!name.empty() && name != digits) out += " (" + shown(name) + ")";
+    if (!name.empty() && name != digits) out += " (" + file::shown(name) + ")";
   }
   return out;
 }
@@ -68,7 +68,7 @@ void ChannelChoice::require_frames(const std::string& log, const ChannelNames& n
       seen_.test(static_cast<std::size_t>(number_))) {
     return;
   }
-  throw Error(ExitCode::kData, "the log has no channel " + shown(channel_),
+  throw Error(ExitCode::kData, "the log has no channel " + file::shown(channel_),
               "it has " + others(names), log);
 }
 
@@ -80,9 +80,9 @@ std::vector<Diagnostic> channel_problems(const std::string& channel, const std::
     return {{"", "channel: " + not_each, "name one bus after another"}};
   }
   if (is_number(channel) && number_of(channel) == kMostChannels) {
-    return {{"", "channel: " + shown(channel) + " is no number of a bus", hint}};
+    return {{"", "channel: " + file::shown(channel) + " is no number of a bus", hint}};
   }
   return {};
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

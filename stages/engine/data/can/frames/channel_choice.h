@@ -11,7 +11,7 @@
 #include "engine/data/can/frames/channel_names.h"
 #include "kdgat/options.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 inline constexpr const char* kAllChannels = "all";
 inline constexpr const char* kEachChannel = "each";
@@ -75,4 +75,4 @@ auto one_channel_row(std::string Options::*member) {
       .later();
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <utility>
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 /// kMostChannels where the name ends with no number below it.
@@ -57,4 +57,4 @@ int ChannelNames::find(std::string_view name) {
   return static_cast<int>(number);
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -9,7 +9,7 @@
 
 #include "engine/data/can/frames/can_frame.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// A bus has the number at the end of its name (can0, vcan0 and slcan0 are 0, can1 is 1), so that
 /// it is the same one in every log of a vehicle. A name without a number below kMostChannels, or
@@ -34,4 +34,4 @@ class ChannelNames {
   std::vector<std::string> problems_;
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

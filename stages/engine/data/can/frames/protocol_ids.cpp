@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 constexpr uint32_t kTester = 0xF1, kToAll = 0x18DB33F1, kToOne = 0x18DA;
@@ -68,4 +68,4 @@ void AddressClaims::claim(uint8_t address, uint64_t name) {
   former_[address] = static_cast<int16_t>(home == homes_.end() ? kNewcomer : home->second);
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

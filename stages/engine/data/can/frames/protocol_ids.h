@@ -8,7 +8,7 @@
 
 #include "engine/data/can/frames/can_frame.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// Requests and answers of diagnostics (ISO 15765-4): 7DF to all, 7E0 to 7E7 to one control unit,
 /// 7E8 to 7EF from it; with 29 bits 18DB33F1, 18DA..F1 and 18DAF1..
@@ -61,4 +61,4 @@ class AddressClaims {
   std::unordered_map<uint64_t, uint8_t> homes_;
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

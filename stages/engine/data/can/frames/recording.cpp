@@ -6,7 +6,7 @@
 
 #include "engine/data/can/frames/bus_slots.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 constexpr std::size_t kFewestFrames = 10;
@@ -68,4 +68,4 @@ std::span<const std::size_t> Recording::rows_between(const IdRows& id, int64_t b
   return {from, to};
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -10,7 +10,7 @@
 
 #include "engine/data/can/frames/can_frame.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// The true frames of one id: those not labelled as attacks.
 struct IdRows {
@@ -48,4 +48,4 @@ class Recording {
   std::vector<IdRows> ids_;
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

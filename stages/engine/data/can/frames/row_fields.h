@@ -10,7 +10,7 @@
 
 #include "engine/data/can/frames/can_frame.h"
 
-namespace kdgat::graph::row {
+namespace kdgat::data::row {
 
 inline constexpr const char* kBadTime = "the time is not a number";
 inline constexpr const char* kBadId = "the id is not hexadecimal";
@@ -160,7 +160,7 @@ inline const char* read_bracketed_time(std::string_view text, double& time) {
   return read_time(text.substr(1, text.size() - 2), time);
 }
 
-}  // namespace kdgat::graph::row
+}  // namespace kdgat::data::row
 
 /// Returns what is wrong from the function around it.
 #define KDGAT_TRY(call) \

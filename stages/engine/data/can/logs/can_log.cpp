@@ -7,7 +7,7 @@
 #include "engine/data/can/logs/forms/forms.h"
 #include "engine/data/can/logs/log_layout.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 constexpr std::size_t kShownProblems = 5;
@@ -15,7 +15,7 @@ constexpr std::size_t kShownProblems = 5;
 constexpr double kSmallStep = 0.008;
 
 /// The form named `format`, or with "auto" the one that the first bytes are of; nullptr: text rows.
-const LogForm* form_of(ByteReader& bytes, const std::string& format) {
+const LogForm* form_of(file::ByteReader& bytes, const std::string& format) {
   const std::string_view head = format == "auto" ? bytes.peek(kFormHead) : std::string_view();
   for (const LogForm& form : log_forms()) {
     if (format == form.name || (format == "auto" && form.fits(head))) return &form;
@@ -46,7 +46,8 @@ bool is_can_log(const std::string& file, std::string_view head) {
   return std::any_of(forms.begin(), forms.end(), fits) || is_text_log(file, head);
 }
 
-CanLog::CanLog(ByteReader bytes, const std::string& format, bool strict, const std::string& channel)
+CanLog::CanLog(file::ByteReader bytes, const std::string& format, bool strict,
+               const std::string& channel)
     : name_(bytes.name()), strict_(strict), channel_(channel) {
   const LogForm* form = form_of(bytes, format);
   reader_ =
@@ -124,4 +125,4 @@ std::vector<Diagnostic> CanLog::problems() const {
   return out;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

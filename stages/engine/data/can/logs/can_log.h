@@ -17,7 +17,7 @@
 #include "engine/file/byte_reader.h"
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// A fall of the clock by so many seconds begins another capture.
 inline constexpr double kClockRestart = 1.0;
@@ -35,7 +35,7 @@ class CanLog {
   /// `format`: "auto" or one of log_formats(). With `strict` a malformed row ends the reading.
   /// `channel`: see ChannelChoice; frames of buses that are not read are as if they were not there.
   /// Throws Error(kData), also for a file without any line.
-  CanLog(ByteReader bytes, const std::string& format, bool strict,
+  CanLog(file::ByteReader bytes, const std::string& format, bool strict,
          const std::string& channel = kAllChannels);
 
   /// The next readable frame; false at the end. Throws Error(kData), also at the end of a log
@@ -69,4 +69,4 @@ class CanLog {
   std::vector<Diagnostic> problems_;
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -11,7 +11,7 @@
 #include "engine/data/core/synth_size.h"
 #include "kdgat/options.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 struct CanImportOptions : SharedOptions {
   int64_t window = 100;
@@ -174,4 +174,4 @@ struct CanConvertOptions {
   }
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -9,7 +9,7 @@
 #include "kdgat/atomic_file.h"
 #include "kdgat/text.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 namespace fs = std::filesystem;
 
@@ -22,7 +22,7 @@ ConvertReport convert_log(const CanConvertOptions& options, const ConvertCall& c
   const bool is_file = fs::is_regular_file(call.source, ignored);
   const int64_t total = is_file ? static_cast<int64_t>(fs::file_size(call.source, ignored)) : 0;
   const std::optional<LabelIntervals> labels = labels_beside(call.source);
-  CanLog log(ByteReader(call.source, call.cancelled), options.format, options.strict,
+  CanLog log(file::ByteReader(call.source, call.cancelled), options.format, options.strict,
              options.channel);
   AtomicFile file(call.to);
   std::string out;
@@ -66,4 +66,4 @@ ConvertReport convert_log(const CanConvertOptions& options, const ConvertCall& c
   return report;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -10,7 +10,7 @@
 #include "engine/file/utf8.h"
 #include "kdgat/text.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 constexpr uint32_t kExtendedFlag = uint32_t{1} << 31;
@@ -31,7 +31,7 @@ bool is_ascii_word(char c) {
 
 std::string from_latin_1(std::string_view text) {
   std::string out;
-  for (const char c : text) append_code_point(static_cast<unsigned char>(c), out);
+  for (const char c : text) file::append_code_point(static_cast<unsigned char>(c), out);
   return out;
 }
 
@@ -51,10 +51,10 @@ class Words {
     skip_spaces();
     std::size_t bytes = 0;
     while (bytes < rest_.size()) {
-      const CodePoint next = first_code_point(rest_.substr(bytes));
+      const file::CodePoint next = file::first_code_point(rest_.substr(bytes));
       const bool is_ascii = next.value < 128;
       if (is_ascii ? !is_ascii_word(rest_[bytes])
-                   : !next.is_valid || !is_word_character(next.value)) {
+                   : !next.is_valid || !file::is_word_character(next.value)) {
         break;
       }
       bytes += next.bytes;
@@ -74,7 +74,7 @@ class Words {
   bool take_number() {
     skip_spaces();
     const std::size_t end = std::min(rest_.find_first_not_of("+-.0123456789eE"), rest_.size());
-    const std::optional<double> value = number_in(rest_.substr(0, end));
+    const std::optional<double> value = file::number_in(rest_.substr(0, end));
     if (!value || !std::isfinite(*value)) return false;
     rest_.remove_prefix(end);
     return true;
@@ -195,7 +195,7 @@ std::vector<std::string> DbcMessage::signals_at(int64_t byte) const {
   return out;
 }
 
-DbcNames::DbcNames(LineReader lines) {
+DbcNames::DbcNames(file::LineReader lines) {
   std::optional<DbcMessage> message;
   std::string where_of_message, repaired;
   bool is_in_text = false, is_in_message = false;
@@ -238,7 +238,7 @@ DbcNames::DbcNames(LineReader lines) {
       ++others;  // those of the list NS_ are indented
     }
     if (fault != nullptr) {
-      throw Error(ExitCode::kData, std::string(fault) + ": " + shown(line.substr(begin)), "",
+      throw Error(ExitCode::kData, std::string(fault) + ": " + file::shown(line.substr(begin)), "",
                   where());
     }
   }
@@ -292,4 +292,4 @@ const DbcMessage* DbcNames::of_key(uint32_t key) const {
   return any == from_any_source_.end() ? nullptr : &messages_[any->second];
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

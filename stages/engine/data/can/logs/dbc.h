@@ -13,7 +13,7 @@
 #include "engine/file/line_reader.h"
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 struct DbcSignal {
   std::string name;
@@ -47,7 +47,7 @@ class DbcNames {
   /// Of lines BO_ and SG_; those of other keywords are counted. What is no UTF-8 is read as
   /// Latin-1. Throws Error(kData) with file and line for the first of them that is malformed, and
   /// for a file without messages.
-  explicit DbcNames(LineReader lines);
+  explicit DbcNames(file::LineReader lines);
 
   /// nullptr: none has this id.
   const DbcMessage* find(uint32_t id, bool extended) const;
@@ -71,4 +71,4 @@ class DbcNames {
   std::vector<Diagnostic> notes_;
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

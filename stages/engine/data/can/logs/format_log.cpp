@@ -6,7 +6,7 @@
 
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 void append_hex(std::string& out, const CanFrame& frame, const char* separator) {
@@ -83,4 +83,4 @@ const char* log_extension(const std::string& format) {
   return format == "candump" ? ".log" : ".csv";
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -6,7 +6,7 @@
 
 #include "engine/data/can/frames/can_frame.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// The text of a log in one of three forms; times with six decimals. Throws Error(kUsage) for
 /// another form.
@@ -24,4 +24,4 @@ RowWriter row_writer(const std::string& format);
 /// ".csv" or ".log".
 const char* log_extension(const std::string& format);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

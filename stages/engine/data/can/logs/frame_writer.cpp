@@ -14,7 +14,7 @@
 #include "engine/data/can/logs/forms/binary_reader.h"
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 template <typename T>
@@ -299,4 +299,4 @@ std::unique_ptr<FrameWriter> frame_writer(const std::string& file_name) {
 bool keeps_labels(const std::string& file_name) { return file_name.ends_with(".csv"); }
 bool keeps_buses(const std::string& file_name) { return !file_name.ends_with(".csv"); }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

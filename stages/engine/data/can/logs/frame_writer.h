@@ -7,7 +7,7 @@
 
 #include "engine/data/can/frames/can_frame.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 class FrameWriter {
  public:
@@ -33,4 +33,4 @@ std::unique_ptr<FrameWriter> frame_writer(const std::string& file_name);
 bool keeps_labels(const std::string& file_name);
 bool keeps_buses(const std::string& file_name);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

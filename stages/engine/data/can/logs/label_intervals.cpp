@@ -9,7 +9,7 @@
 #include "engine/file/number_text.h"
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 namespace fs = std::filesystem;
 
@@ -20,14 +20,14 @@ constexpr std::size_t kMostIntervals = 1'000'000;  // a few are meant
 }  // namespace
 
 LabelIntervals::LabelIntervals(const fs::path& table) {
-  CsvReader rows{LineReader(table)};
+  file::CsvReader rows{file::LineReader(table)};
   const std::size_t begin = rows.require("begin"), end = rows.require("end");
   const std::optional<std::size_t> id = rows.find("id");
   while (rows.next()) {
     const auto seconds = [&](std::size_t column) {
-      const std::optional<double> value = number_in(row::trim(rows.field(column)));
+      const std::optional<double> value = file::number_in(row::trim(rows.field(column)));
       if (value && std::isfinite(*value)) return *value;
-      throw Error(ExitCode::kData, shown(rows.field(column)) + " is no time in seconds", "",
+      throw Error(ExitCode::kData, file::shown(rows.field(column)) + " is no time in seconds", "",
                   rows.where());
     };
     Interval one{seconds(begin), seconds(end)};
@@ -37,7 +37,8 @@ LabelIntervals::LabelIntervals(const fs::path& table) {
     if (const std::string_view text = id ? row::trim(rows.field(*id)) : ""; !text.empty()) {
       CanFrame frame;
       if (const char* fault = row::read_hex_id(text, frame)) {
-        throw Error(ExitCode::kData, std::string(fault) + ": " + shown(text), "", rows.where());
+        throw Error(ExitCode::kData, std::string(fault) + ": " + file::shown(text), "",
+                    rows.where());
       }
       one.id = frame.id;
     }
@@ -77,4 +78,4 @@ std::optional<LabelIntervals> labels_beside(const fs::path& log) {
   return std::nullopt;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -9,7 +9,7 @@
 
 #include "engine/data/can/frames/can_frame.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 class LabelIntervals {
  public:
@@ -34,4 +34,4 @@ class LabelIntervals {
 /// there is neither. Throws Error(kData).
 std::optional<LabelIntervals> labels_beside(const std::filesystem::path& log);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -8,7 +8,7 @@
 #include "engine/file/line_reader.h"
 #include "engine/file/text_kind.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 namespace {
 
@@ -187,7 +187,7 @@ namespace {
 
 class TextRows : public FrameReader {
  public:
-  TextRows(ByteReader bytes, const std::string& format) : reader_(std::move(bytes)) {
+  TextRows(file::ByteReader bytes, const std::string& format) : reader_(std::move(bytes)) {
     std::string_view line;
     std::vector<std::string> probe;
     while (probe.size() < kProbeLines && reader_.next(line)) {
@@ -200,8 +200,8 @@ class TextRows : public FrameReader {
     if (probe.empty()) throw Error(ExitCode::kData, "the file is empty", "", reader_.name());
     std::string head;
     for (const std::string& one : probe) head += one + "\n";
-    if (const std::string what = not_text(head); !what.empty()) {
-      throw refuse_not_text(reader_.name(), what);
+    if (const std::string what = file::not_text(head); !what.empty()) {
+      throw file::refuse_not_text(reader_.name(), what);
     }
     layout_ = recognise_log(reader_.name(), probe, format);
     layout_.channels = &channels_;
@@ -240,7 +240,7 @@ class TextRows : public FrameReader {
     return true;
   }
 
-  LineReader reader_;
+  file::LineReader reader_;
   LogLayout layout_;
   ChannelNames channels_;
   std::vector<std::pair<int64_t, std::string>> first_lines_;  // read to recognise the form
@@ -252,8 +252,8 @@ class TextRows : public FrameReader {
 
 }  // namespace
 
-std::unique_ptr<FrameReader> open_text_log(ByteReader bytes, const std::string& format) {
+std::unique_ptr<FrameReader> open_text_log(file::ByteReader bytes, const std::string& format) {
   return std::make_unique<TextRows>(std::move(bytes), format);
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

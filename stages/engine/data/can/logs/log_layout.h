@@ -24,7 +24,7 @@
 #include "engine/data/can/logs/forms/frame_reader.h"
 #include "engine/file/byte_reader.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 struct LogLayout;
 /// Reads one row. Gives nullptr, or what is wrong with the row; the frame is then unspecified.
@@ -55,6 +55,6 @@ LogLayout recognise_log(const std::string& file, std::span<const std::string> li
 bool is_text_log(const std::string& file, std::string_view head);
 
 /// `format` as in recognise_log(). Throws Error(kData), also for a file without any line.
-std::unique_ptr<FrameReader> open_text_log(ByteReader bytes, const std::string& format);
+std::unique_ptr<FrameReader> open_text_log(file::ByteReader bytes, const std::string& format);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -8,7 +8,7 @@
 #include "engine/file/number_text.h"
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -20,7 +20,7 @@ void add_each(const LogFile& file, const std::string& format,
     throw Error(ExitCode::kUsage, "channel=each reads a log once for each bus, and a pipe ends",
                 "name one bus, or save what comes through it", file.path.string());
   }
-  CanLog log(ByteReader(file.path, cancelled), format, false);
+  CanLog log(file::ByteReader(file.path, cancelled), format, false);
   std::bitset<kMostChannels> buses;
   CanFrame frame;
   while (log.next(frame)) {
@@ -37,7 +37,7 @@ void add_each(const LogFile& file, const std::string& format,
     one.channel = channel_of_each(number);
     if (is_single) continue;
     const std::string& name = log.channel_names().name(number);
-    one.name += "#" + (name.empty() ? std::to_string(number) : shown(name));
+    one.name += "#" + (name.empty() ? std::to_string(number) : file::shown(name));
   }
   if (buses.none()) out.push_back(file);  // its reader will say what is wrong with it
 }
@@ -55,4 +55,4 @@ std::vector<LogFile> by_channel(std::vector<LogFile> files, const std::string& c
   return out;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

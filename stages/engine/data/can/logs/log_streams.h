@@ -7,7 +7,7 @@
 
 #include "engine/data/core/dataset_files.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// The logs as an option `channel` asks for them (channel_choice.h): each LogFile::channel says
 /// which bus of it is to be read. With "each" a log of several buses is one LogFile for each, in
@@ -17,4 +17,4 @@ namespace kdgat::graph {
 std::vector<LogFile> by_channel(std::vector<LogFile> files, const std::string& channel,
                                 const std::string& format, const std::function<bool()>& cancelled);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

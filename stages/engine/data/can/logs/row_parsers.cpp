@@ -4,7 +4,7 @@
 
 #include "engine/data/can/frames/row_fields.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 using namespace row;
 
@@ -14,7 +14,7 @@ namespace {
 const char* read_channel(const LogLayout& layout, std::string_view name, CanFrame& frame) {
   if (layout.channels == nullptr) return nullptr;
   const int channel = layout.channels->number(name);
-  if (channel < 0) return kManyChannels;
+  if (channel < 0) return row::kManyChannels;
   frame.channel = static_cast<uint8_t>(channel);
   return nullptr;
 }
@@ -23,37 +23,37 @@ const char* read_channel(const LogLayout& layout, std::string_view name, CanFram
 
 const char* parse_table_row(const LogLayout& layout, std::string_view line, CanFrame& frame) {
   std::string_view cells[8], field;
-  Fields fields(line);
+  row::Fields fields(line);
   int count = 0;
   while (fields.next(field)) {
-    if (count == layout.columns || count == 8) return kManyFields;
+    if (count == layout.columns || count == 8) return row::kManyFields;
     cells[count++] = field;
   }
-  if (count < layout.columns) return kFewFields;
-  KDGAT_TRY(read_time(cells[layout.column[0]], frame.time));
-  KDGAT_TRY(read_hex_id(cells[layout.column[1]], frame));
+  if (count < layout.columns) return row::kFewFields;
+  KDGAT_TRY(row::read_time(cells[layout.column[0]], frame.time));
+  KDGAT_TRY(row::read_hex_id(cells[layout.column[1]], frame));
   // This form has no mark for CAN FD: its longer payloads tell it.
-  frame.fd = is_fd_length(cells[layout.column[2]].size() / 2);
-  KDGAT_TRY(read_hex_payload(cells[layout.column[2]], frame));
-  return layout.column[3] < 0 ? nullptr : read_label(cells[layout.column[3]], frame);
+  frame.fd = row::is_fd_length(cells[layout.column[2]].size() / 2);
+  KDGAT_TRY(row::read_hex_payload(cells[layout.column[2]], frame));
+  return layout.column[3] < 0 ? nullptr : row::read_label(cells[layout.column[3]], frame);
 }
 
 const char* parse_hcrl_row(const LogLayout&, std::string_view line, CanFrame& frame) {
-  Fields fields(line);
+  row::Fields fields(line);
   std::string_view field;
   fields.next(field);
-  KDGAT_TRY(read_time(field, frame.time));
-  if (!fields.next(field)) return kFewFields;
-  KDGAT_TRY(read_hex_id(field, frame));
+  KDGAT_TRY(row::read_time(field, frame.time));
+  if (!fields.next(field)) return row::kFewFields;
+  KDGAT_TRY(row::read_hex_id(field, frame));
   int64_t length = 0;
-  if (!fields.next(field)) return kFewFields;
-  if (!read_decimal(field, length) || length < 0) return kBadLength;
-  if (length > 8) return kLongPayload;
+  if (!fields.next(field)) return row::kFewFields;
+  if (!row::read_decimal(field, length) || length < 0) return row::kBadLength;
+  if (length > 8) return row::kLongPayload;
   for (int64_t i = 0; i < length; ++i) {
-    if (!fields.next(field)) return kFewFields;
-    if (field.size() != 2 || (hex(field[0]) | hex(field[1])) < 0) return kBadPayload;
+    if (!fields.next(field)) return row::kFewFields;
+    if (field.size() != 2 || (row::hex(field[0]) | row::hex(field[1])) < 0) return row::kBadPayload;
     frame.payload[static_cast<std::size_t>(i)] =
-        static_cast<uint8_t>(hex(field[0]) << 4 | hex(field[1]));
+        static_cast<uint8_t>(row::hex(field[0]) << 4 | row::hex(field[1]));
   }
   frame.length = static_cast<uint8_t>(length);
   if (!fields.next(field)) return nullptr;  // attack-free logs may have no flag
@@ -62,141 +62,143 @@ const char* parse_hcrl_row(const LogLayout&, std::string_view line, CanFrame& fr
   } else {
     return "the flag is neither R nor T";
   }
-  return fields.next(field) ? kManyFields : nullptr;
+  return fields.next(field) ? row::kManyFields : nullptr;
 }
 
 const char* parse_candump_row(const LogLayout& layout, std::string_view line, CanFrame& frame) {
   std::string_view rest = line;
-  KDGAT_TRY(read_bracketed_time(word(rest), frame.time));
-  const std::string_view interface = word(rest);
-  if (interface.empty()) return kFewFields;
-  std::string_view text = word(rest);
+  KDGAT_TRY(row::read_bracketed_time(row::word(rest), frame.time));
+  const std::string_view interface = row::word(rest);
+  if (interface.empty()) return row::kFewFields;
+  std::string_view text = row::word(rest);
   const std::size_t hash = text.find('#');
   if (hash == std::string_view::npos) return "no # between id and payload";
-  KDGAT_TRY(read_hex_id(text.substr(0, hash), frame));
+  KDGAT_TRY(row::read_hex_id(text.substr(0, hash), frame));
   frame.extended = hash > 3;
   text.remove_prefix(hash + 1);
   if (!text.empty() && text.front() == '#') {  // FD: one digit of flags, then the payload
     frame.fd = true;
-    if (text.size() < 2 || hex(text[1]) < 0) return "no flags digit after ##";
+    if (text.size() < 2 || row::hex(text[1]) < 0) return "no flags digit after ##";
     text.remove_prefix(2);
   } else if (!text.empty() && (text.front() == 'R' || text.front() == 'r')) {
     frame.remote = true;
     if (text.size() > 2 || (text.size() == 2 && (text[1] < '0' || text[1] > '8')))
-      return kBadLength;
+      return row::kBadLength;
     text = {};
   }
   if (const std::size_t raw = text.find('_'); raw != std::string_view::npos && !frame.fd) {
     text = text.substr(0, raw);  // candump's raw DLC of classic frames
   }
-  KDGAT_TRY(read_hex_payload(text, frame));
+  KDGAT_TRY(row::read_hex_payload(text, frame));
   if (layout.columns == 5) {  // crysys: injected and modified
     bool first = false, second = false;
-    KDGAT_TRY(read_truth(word(rest), first));
-    KDGAT_TRY(read_truth(word(rest), second));
+    KDGAT_TRY(row::read_truth(row::word(rest), first));
+    KDGAT_TRY(row::read_truth(row::word(rest), second));
     frame.label = first || second ? 1 : 0;
   } else {
     // candump -L may add the direction.
-    const std::string_view direction = word(rest);
-    if (!direction.empty() && direction != "R" && direction != "T") return kManyFields;
+    const std::string_view direction = row::word(rest);
+    if (!direction.empty() && direction != "R" && direction != "T") return row::kManyFields;
   }
-  return trim(rest).empty() ? read_channel(layout, interface, frame) : kManyFields;
+  return row::trim(rest).empty() ? read_channel(layout, interface, frame) : row::kManyFields;
 }
 
 const char* parse_screen_row(const LogLayout& layout, std::string_view line, CanFrame& frame) {
-  std::string_view rest = trim(line);
+  std::string_view rest = row::trim(line);
   frame.time = std::numeric_limits<double>::quiet_NaN();
-  if (!rest.empty() && rest.front() == '(') KDGAT_TRY(read_bracketed_time(word(rest), frame.time));
-  const std::string_view interface = word(rest);
-  if (interface.empty()) return kFewFields;
-  const std::string_view id = word(rest);
-  KDGAT_TRY(read_hex_id(id, frame));
+  if (!rest.empty() && rest.front() == '(')
+    KDGAT_TRY(row::read_bracketed_time(row::word(rest), frame.time));
+  const std::string_view interface = row::word(rest);
+  if (interface.empty()) return row::kFewFields;
+  const std::string_view id = row::word(rest);
+  KDGAT_TRY(row::read_hex_id(id, frame));
   frame.extended = id.size() > 3;
-  std::string_view text = word(rest);
+  std::string_view text = row::word(rest);
   if (text.size() < 3 || text.front() != '[' || text.back() != ']')
     return "no [length] after the id";
   frame.fd = text.size() == 4;  // candump prints two digits for FD frames
   int64_t length = 0;
   text = text.substr(1, text.size() - 2);
   while (text.size() > 1 && text.front() == '0') text.remove_prefix(1);
-  if (!read_decimal(text, length) || length < 0) return kBadLength;
-  if (length > (frame.fd ? 64 : 8)) return frame.fd ? kLongFdPayload : kLongPayload;
-  rest = trim(rest);
+  if (!row::read_decimal(text, length) || length < 0) return row::kBadLength;
+  if (length > (frame.fd ? 64 : 8)) return frame.fd ? row::kLongFdPayload : row::kLongPayload;
+  rest = row::trim(rest);
   if (rest.starts_with("remote request")) {
     frame.remote = true;
     return read_channel(layout, interface, frame);
   }
   for (int64_t i = 0; i < length; ++i) {
-    const std::string_view byte = word(rest);
-    if (byte.empty()) return kBadLength;
-    if (byte.size() != 2 || (hex(byte[0]) | hex(byte[1])) < 0) return kBadPayload;
+    const std::string_view byte = row::word(rest);
+    if (byte.empty()) return row::kBadLength;
+    if (byte.size() != 2 || (row::hex(byte[0]) | row::hex(byte[1])) < 0) return row::kBadPayload;
     frame.payload[static_cast<std::size_t>(i)] =
-        static_cast<uint8_t>(hex(byte[0]) << 4 | hex(byte[1]));
+        static_cast<uint8_t>(row::hex(byte[0]) << 4 | row::hex(byte[1]));
   }
   frame.length = static_cast<uint8_t>(length);
-  rest = trim(rest);
+  rest = row::trim(rest);
   // candump -a adds a column of ASCII.
-  return rest.empty() || rest.front() == '\'' ? read_channel(layout, interface, frame) : kBadLength;
+  return rest.empty() || rest.front() == '\'' ? read_channel(layout, interface, frame)
+                                              : row::kBadLength;
 }
 
 const char* parse_road_row(const LogLayout&, std::string_view line, CanFrame& frame) {
-  Fields fields(line);
+  row::Fields fields(line);
   std::string_view field;
   fields.next(field);
   frame.time = std::numeric_limits<double>::quiet_NaN();
-  KDGAT_TRY(read_decimal_id(field, frame));
+  KDGAT_TRY(row::read_decimal_id(field, frame));
   for (std::size_t i = 0; i < 8; ++i) {
     int64_t byte = 0;
-    if (!fields.next(field)) return kFewFields;
-    if (!read_decimal(field, byte) || byte < 0 || byte > 255) return "a byte is not in 0..255";
+    if (!fields.next(field)) return row::kFewFields;
+    if (!row::read_decimal(field, byte) || byte < 0 || byte > 255) return "a byte is not in 0..255";
     frame.payload[i] = static_cast<uint8_t>(byte);
   }
   frame.length = 8;
-  if (!fields.next(field)) return kFewFields;
-  KDGAT_TRY(read_label(field, frame));
-  return fields.next(field) ? kManyFields : nullptr;
+  if (!fields.next(field)) return row::kFewFields;
+  KDGAT_TRY(row::read_label(field, frame));
+  return fields.next(field) ? row::kManyFields : nullptr;
 }
 
 const char* parse_daga_row(const LogLayout&, std::string_view line, CanFrame& frame) {
-  Fields fields(line);
+  row::Fields fields(line);
   std::string_view cells[6], field;
   int count = 0;
   while (fields.next(field)) {
-    if (count == 6) return kManyFields;
+    if (count == 6) return row::kManyFields;
     cells[count++] = field;
   }
-  if (count < 6) return kFewFields;
-  KDGAT_TRY(read_time(cells[0], frame.time));
+  if (count < 6) return row::kFewFields;
+  KDGAT_TRY(row::read_time(cells[0], frame.time));
   // Rows the authors inserted carry their id as "290.0": the digits are hexadecimal all the same.
   if (cells[1].ends_with(".0")) cells[1].remove_suffix(2);
-  KDGAT_TRY(read_hex_id(cells[1], frame));
+  KDGAT_TRY(row::read_hex_id(cells[1], frame));
   int64_t bits = 0;
-  if (!read_decimal(cells[2], bits) || bits < 0) return kBadLength;
-  KDGAT_TRY(read_hex_payload(cells[3], frame));
-  if (bits != int64_t{8} * frame.length) return kBadLength;  // this form counts bits
+  if (!row::read_decimal(cells[2], bits) || bits < 0) return row::kBadLength;
+  KDGAT_TRY(row::read_hex_payload(cells[3], frame));
+  if (bits != int64_t{8} * frame.length) return row::kBadLength;  // this form counts bits
   bool attack = false;
-  KDGAT_TRY(read_truth(cells[5], attack));
+  KDGAT_TRY(row::read_truth(cells[5], attack));
   frame.label = attack ? 1 : 0;
   return nullptr;
 }
 
 const char* parse_otids_row(const LogLayout&, std::string_view line, CanFrame& frame) {
-  Fields fields(line);
+  row::Fields fields(line);
   std::string_view cells[13], field;
   int count = 0;
   while (fields.next(field)) {
-    if (count == 13) return kManyFields;
+    if (count == 13) return row::kManyFields;
     cells[count++] = field;
   }
-  if (count < 13) return kFewFields;
-  KDGAT_TRY(read_time(cells[0], frame.time));
-  KDGAT_TRY(read_decimal_id(cells[1], frame));
+  if (count < 13) return row::kFewFields;
+  KDGAT_TRY(row::read_time(cells[0], frame.time));
+  KDGAT_TRY(row::read_decimal_id(cells[1], frame));
   int64_t length = 0;
-  if (!read_decimal(cells[3], length) || length < 0) return kBadLength;
-  if (length > 8) return kLongPayload;
+  if (!row::read_decimal(cells[3], length) || length < 0) return row::kBadLength;
+  if (length > 8) return row::kLongPayload;
   for (int64_t i = 0; i < length; ++i) {
     int64_t byte = 0;
-    if (!read_decimal(cells[4 + i], byte) || byte < 0 || byte > 255)
+    if (!row::read_decimal(cells[4 + i], byte) || byte < 0 || byte > 255)
       return "a byte is not in 0..255";
     frame.payload[static_cast<std::size_t>(i)] = static_cast<uint8_t>(byte);
   }
@@ -207,20 +209,20 @@ const char* parse_otids_row(const LogLayout&, std::string_view line, CanFrame& f
 }
 
 const char* parse_recan_row(const LogLayout& layout, std::string_view line, CanFrame& frame) {
-  Fields fields(line);
+  row::Fields fields(line);
   std::string_view cells[5], field;
   int count = 0;
   while (fields.next(field)) {
-    if (count == 5) return kManyFields;
+    if (count == 5) return row::kManyFields;
     cells[count++] = field;
   }
-  if (count < 5) return kFewFields;
-  KDGAT_TRY(read_time(cells[0], frame.time));
-  KDGAT_TRY(read_hex_id(cells[2], frame));
+  if (count < 5) return row::kFewFields;
+  KDGAT_TRY(row::read_time(cells[0], frame.time));
+  KDGAT_TRY(row::read_hex_id(cells[2], frame));
   int64_t length = 0;
-  if (!read_decimal(cells[3], length) || length < 0) return kBadLength;
-  if (length > 8) return kLongPayload;
-  if (static_cast<int64_t>(cells[4].size()) != 8 * length) return kBadLength;
+  if (!row::read_decimal(cells[3], length) || length < 0) return row::kBadLength;
+  if (length > 8) return row::kLongPayload;
+  if (static_cast<int64_t>(cells[4].size()) != 8 * length) return row::kBadLength;
   for (std::size_t i = 0; i < cells[4].size(); ++i) {
     const char bit = cells[4][i];
     if (bit != '0' && bit != '1') return "the payload is not binary";
@@ -230,4 +232,4 @@ const char* parse_recan_row(const LogLayout& layout, std::string_view line, CanF
   return read_channel(layout, cells[1], frame);
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

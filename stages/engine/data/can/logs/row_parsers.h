@@ -9,7 +9,7 @@
 #include "engine/data/can/frames/can_frame.h"
 #include "engine/data/can/logs/log_layout.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 const char* parse_table_row(const LogLayout& layout, std::string_view line, CanFrame& frame);
 const char* parse_hcrl_row(const LogLayout& layout, std::string_view line, CanFrame& frame);
@@ -20,4 +20,4 @@ const char* parse_daga_row(const LogLayout& layout, std::string_view line, CanFr
 const char* parse_otids_row(const LogLayout& layout, std::string_view line, CanFrame& frame);
 const char* parse_recan_row(const LogLayout& layout, std::string_view line, CanFrame& frame);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

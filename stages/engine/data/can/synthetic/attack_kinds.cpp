@@ -6,7 +6,7 @@
 
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 constexpr uint8_t kClassic = 8;  // bytes of a frame that is not FD
@@ -25,20 +25,22 @@ constexpr double mean(const double (&rates)[n]) {
 
 /// One of the values, each as likely.
 template <class T, std::size_t n>
-T pick(const T (&values)[n], Random& random) {
+T pick(const T (&values)[n], arrays::Random& random) {
   return values[random.below(n)];
 }
 
-bool happens(Random& random, uint64_t times, uint64_t of) { return random.below(of) < times; }
+bool happens(arrays::Random& random, uint64_t times, uint64_t of) {
+  return random.below(of) < times;
+}
 
 /// `value` times a number from 0.8 to 1.2.
-int64_t about(int64_t value, Random& random) {
+int64_t about(int64_t value, arrays::Random& random) {
   return value * (800 + static_cast<int64_t>(random.below(401))) / 1000;
 }
 
-uint8_t random_byte(Random& random) { return static_cast<uint8_t>(random.next() >> 56); }
+uint8_t random_byte(arrays::Random& random) { return static_cast<uint8_t>(random.next() >> 56); }
 
-void fill(CanFrame& frame, Random& random) {
+void fill(CanFrame& frame, arrays::Random& random) {
   std::generate_n(frame.payload.begin(), frame.length, [&] { return random_byte(random); });
 }
 
@@ -55,7 +57,7 @@ CanFrame frame_of(uint32_t id, bool extended, uint8_t length) {
 /// What one attack writes into payloads: the same places in every frame.
 class Forgery {
  public:
-  Forgery(const AttackScene& scene, Random& random) {
+  Forgery(const AttackScene& scene, arrays::Random& random) {
     const auto length = static_cast<std::size_t>(scene.target->length);
     for (const int64_t at : scene.options.bytes) at_.push_back(static_cast<std::size_t>(at));
     if (at_.empty()) {
@@ -68,7 +70,7 @@ class Forgery {
     for (uint8_t& value : values_) value = random_byte(random);
   }
 
-  CanFrame of(CanFrame frame, Random& random) const {
+  CanFrame of(CanFrame frame, arrays::Random& random) const {
     frame.time = 0;
     frame.label = -1;
     for (const std::size_t i : at_) frame.payload[i] = random_ ? random_byte(random) : values_[i];
@@ -83,7 +85,7 @@ class Forgery {
 
 /// Microseconds between two frames at the rate asked for, or at one of these.
 template <std::size_t n>
-int64_t step_of(const AttackScene& scene, const double (&rates)[n], Random& random) {
+int64_t step_of(const AttackScene& scene, const double (&rates)[n], arrays::Random& random) {
   const double drawn = pick(rates, random);
   const double rate = scene.options.rate > 0 ? scene.options.rate : drawn;
   return std::max<int64_t>(1, std::llround(1e6 / rate));
@@ -93,7 +95,7 @@ std::span<const std::size_t> true_rows(const AttackScene& scene) {
   return scene.recording.rows_between(*scene.target, scene.begin_us, scene.end_us);
 }
 
-AttackPlan plan_dos(const AttackScene& scene, Random& random) {
+AttackPlan plan_dos(const AttackScene& scene, arrays::Random& random) {
   const int64_t step = step_of(scene, kDosRates, random);
   CanFrame frame = frame_of(0, false, 8);
   if (happens(random, 3, 10)) {
@@ -108,7 +110,7 @@ AttackPlan plan_dos(const AttackScene& scene, Random& random) {
 
 /// Random payloads at a rate that varies by half, of whatever frame `next` gives.
 template <std::size_t n, class Next>
-AttackPlan plan_random(const AttackScene& scene, const double (&rates)[n], Random& random,
+AttackPlan plan_random(const AttackScene& scene, const double (&rates)[n], arrays::Random& random,
                        Next next) {
   const int64_t step = step_of(scene, rates, random);
   AttackPlan plan;
@@ -122,7 +124,7 @@ AttackPlan plan_random(const AttackScene& scene, const double (&rates)[n], Rando
   return plan;
 }
 
-AttackPlan plan_fuzzing(const AttackScene& scene, Random& random) {
+AttackPlan plan_fuzzing(const AttackScene& scene, arrays::Random& random) {
   const std::span<const CanFrame> frames = scene.recording.frames();
   return plan_random(scene, kFuzzingRates, random, [&] {
     const CanFrame& like = frames[random.below(frames.size())];  // as often as in the log
@@ -131,7 +133,7 @@ AttackPlan plan_fuzzing(const AttackScene& scene, Random& random) {
   });
 }
 
-AttackPlan plan_fuzzing_known(const AttackScene& scene, Random& random) {
+AttackPlan plan_fuzzing_known(const AttackScene& scene, arrays::Random& random) {
   const std::span<const IdRows> ids = scene.recording.ids();
   return plan_random(scene, kKnownRates, random, [&] {
     const IdRows& id = ids[random.below(ids.size())];
@@ -140,7 +142,7 @@ AttackPlan plan_fuzzing_known(const AttackScene& scene, Random& random) {
   });
 }
 
-AttackPlan plan_spoofing(const AttackScene& scene, Random& random) {
+AttackPlan plan_spoofing(const AttackScene& scene, arrays::Random& random) {
   constexpr int64_t kTenths[] = {13, 20, 40, 100};
   constexpr int64_t kShortestStep = 800;
   const int64_t drawn =
@@ -159,7 +161,7 @@ AttackPlan plan_spoofing(const AttackScene& scene, Random& random) {
   return plan;
 }
 
-AttackPlan plan_fabrication(const AttackScene& scene, Random& random) {
+AttackPlan plan_fabrication(const AttackScene& scene, arrays::Random& random) {
   const int64_t period = scene.target->period_us;
   const int64_t delays[] = {0, 1000, period / 10, period * 3 / 10, period / 2};
   const int64_t drawn = pick(delays, random);
@@ -177,7 +179,7 @@ AttackPlan plan_fabrication(const AttackScene& scene, Random& random) {
   return plan;
 }
 
-AttackPlan plan_targeted(const AttackScene& scene, Random& random) {
+AttackPlan plan_targeted(const AttackScene& scene, arrays::Random& random) {
   const Forgery forgery(scene, random);
   const std::span<const std::size_t> rows = true_rows(scene);
   // One to four a second, one at least.
@@ -194,7 +196,7 @@ AttackPlan plan_targeted(const AttackScene& scene, Random& random) {
   return plan;
 }
 
-AttackPlan plan_masquerade(const AttackScene& scene, Random& random) {
+AttackPlan plan_masquerade(const AttackScene& scene, arrays::Random& random) {
   const Forgery forgery(scene, random);
   AttackPlan plan;
   for (const std::size_t row : true_rows(scene)) {
@@ -206,7 +208,7 @@ AttackPlan plan_masquerade(const AttackScene& scene, Random& random) {
   return plan;
 }
 
-AttackPlan plan_suspension(const AttackScene& scene, Random&) {
+AttackPlan plan_suspension(const AttackScene& scene, arrays::Random&) {
   const std::span<const std::size_t> rows = true_rows(scene);
   AttackPlan plan;
   plan.removed.assign(rows.begin(), rows.end());
@@ -214,7 +216,7 @@ AttackPlan plan_suspension(const AttackScene& scene, Random&) {
 }
 
 /// Of the cut, the ids that are sent again: all, or up to five.
-std::vector<const IdRows*> replayed_ids(const AttackScene& scene, Random& random) {
+std::vector<const IdRows*> replayed_ids(const AttackScene& scene, arrays::Random& random) {
   std::vector<const IdRows*> all, regular;
   for (const IdRows& id : scene.recording.ids()) {
     all.push_back(&id);
@@ -226,7 +228,7 @@ std::vector<const IdRows*> replayed_ids(const AttackScene& scene, Random& random
   return regular;
 }
 
-AttackPlan plan_replay(const AttackScene& scene, Random& random) {
+AttackPlan plan_replay(const AttackScene& scene, arrays::Random& random) {
   const int64_t recorded = scene.begin_us - scene.recording.begin_us();
   const int64_t length = std::min(scene.end_us - scene.begin_us, recorded);
   const int64_t from =
@@ -265,4 +267,4 @@ const AttackKind& attack_kind(const std::string& name) {
   throw Error(ExitCode::kUsage, "unknown attack " + name, known);
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

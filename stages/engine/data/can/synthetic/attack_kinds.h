@@ -26,7 +26,7 @@
 #include "engine/data/can/frames/recording.h"
 #include "engine/data/can/logs/can_options.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// Where and when one attack takes place.
 struct AttackScene {
@@ -52,10 +52,10 @@ struct AttackKind {
   bool has_target;  ///< one id, sent regularly
   bool forges;      ///< bytes of its payload
   double adds;      ///< frames a second, on average of its rates; 0 where that is up to the traffic
-  AttackPlan (*plan)(const AttackScene& scene, Random& random);
+  AttackPlan (*plan)(const AttackScene& scene, arrays::Random& random);
 };
 
 /// Throws Error(kUsage) for an unknown name.
 const AttackKind& attack_kind(const std::string& name);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -11,7 +11,7 @@
 #include "kdgat/error.h"
 #include "kdgat/text.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 /// In fewer frames a bus is asleep, and no attack is hidden.
@@ -30,7 +30,7 @@ std::string hex_text(uint32_t id) {
 
 std::string seconds_text(double seconds) { return format_number("%.6g", seconds) + " s"; }
 
-int64_t between(double low_seconds, double high_seconds, Random& random) {
+int64_t between(double low_seconds, double high_seconds, arrays::Random& random) {
   const int64_t low = microseconds(low_seconds), high = microseconds(high_seconds);
   return low + static_cast<int64_t>(random.below(static_cast<uint64_t>(high - low) + 1));
 }
@@ -79,7 +79,7 @@ void check_frames(std::span<const CanFrame> frames) {
 /// The attacks on one capture after another.
 class Injector {
  public:
-  Injector(const AttackKind& kind, const CanInjectOptions& options, Random& random)
+  Injector(const AttackKind& kind, const CanInjectOptions& options, arrays::Random& random)
       : kind_(kind), options_(options), random_(random) {
     names_id_ = !options.id.empty();
     if (names_id_) id_ = read_id(options.id).value_or(0);
@@ -271,7 +271,7 @@ class Injector {
 
   const AttackKind& kind_;
   const CanInjectOptions& options_;
-  Random& random_;
+  arrays::Random& random_;
   Injection out_;
   bool names_id_ = false;
   uint32_t id_ = 0;      // where one is named
@@ -308,7 +308,7 @@ std::vector<Diagnostic> CanInjectOptions::validate() const {
 }
 
 Injection inject(std::span<const CanFrame> benign, const std::string& kind,
-                 const CanInjectOptions& options, Random& random) {
+                 const CanInjectOptions& options, arrays::Random& random) {
   const AttackKind& chosen = attack_kind(kind);
   if (auto problems = options.validate(); !problems.empty()) {
     throw Error(ExitCode::kUsage, std::move(problems));
@@ -322,4 +322,4 @@ Injection inject(std::span<const CanFrame> benign, const std::string& kind,
   return injector.finish();
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -11,7 +11,7 @@
 #include "engine/data/can/frames/can_frame.h"
 #include "engine/data/can/logs/can_options.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// One attack, in seconds of the log's clock.
 struct Attack {
@@ -40,6 +40,6 @@ struct Injection {
 /// the same frames. Throws Error(kUsage) for an unknown kind or wrong options, Error(kData) where
 /// the log has no times, one id only, is too short, or has nothing that the kind could attack.
 Injection inject(std::span<const CanFrame> benign, const std::string& kind,
-                 const CanInjectOptions& options, Random& random);
+                 const CanInjectOptions& options, arrays::Random& random);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

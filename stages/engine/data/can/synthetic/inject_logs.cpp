@@ -14,7 +14,7 @@
 #include "kdgat/error.h"
 #include "kdgat/text.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -97,7 +97,8 @@ class LogReader {
   }
 
   std::vector<CanFrame> read(const InputLog& input) {
-    CanLog log(ByteReader(input.path, call_.cancelled), options_.input_format, options_.strict);
+    CanLog log(file::ByteReader(input.path, call_.cancelled), options_.input_format,
+               options_.strict);
     std::vector<CanFrame> frames;
     int64_t attack_rows = 0, first_attack = 0, remote = 0;
     std::bitset<kMostChannels> buses;
@@ -158,18 +159,19 @@ class LogReader {
 };
 
 /// By seed, attack and name, so that a log becomes the same whatever is done beside it.
-Random random_of(const CanInjectOptions& options, const std::string& attack, const fs::path& stem) {
-  uint64_t seed = Random(static_cast<uint64_t>(options.seed), 4).next();
+arrays::Random random_of(const CanInjectOptions& options, const std::string& attack,
+                         const fs::path& stem) {
+  uint64_t seed = arrays::Random(static_cast<uint64_t>(options.seed), 4).next();
   for (const char c : attack + "/" + stem.filename().string()) {
-    seed = Random(seed, static_cast<unsigned char>(c)).next();
+    seed = arrays::Random(seed, static_cast<unsigned char>(c)).next();
   }
-  return Random(seed);
+  return arrays::Random(seed);
 }
 
 /// inject(), with the log named in what it throws.
 Injection inject_into(const InputLog& input, const std::vector<CanFrame>& frames,
                       const std::string& attack, const CanInjectOptions& options) {
-  Random random = random_of(options, attack, input.stem);
+  arrays::Random random = random_of(options, attack, input.stem);
   try {
     return inject(frames, attack, options, random);
   } catch (const Error& error) {
@@ -224,4 +226,4 @@ InjectReport inject_logs(const CanInjectOptions& options, const InjectCall& call
   return report;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -5,7 +5,7 @@
 #include "engine/data/can/logs/can_options.h"
 #include "engine/data/core/domain.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// For each log of `call.sources` and each attack <name of the log>-<attack>.csv (.log for candump)
 /// in folders as the logs stand in. What is drawn depends on the seed, the attack and the name of
@@ -13,4 +13,4 @@ namespace kdgat::graph {
 /// source, Error(kData) naming the log where inject() does and where it has attack rows already.
 InjectReport inject_logs(const CanInjectOptions& options, const InjectCall& call);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -4,7 +4,7 @@
 
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 struct Interval {
@@ -16,7 +16,7 @@ constexpr int64_t kSpacing = 12'000'000;
 
 /// One interval in each `kSpacing` of the drive (one at least), `share` thousandths of it long,
 /// +-25 %, in its second half so that every log begins benign.
-std::vector<Interval> make_intervals(Random& random, int64_t duration_us, int64_t share) {
+std::vector<Interval> make_intervals(arrays::Random& random, int64_t duration_us, int64_t share) {
   const int64_t count = std::max<int64_t>(1, duration_us / kSpacing);
   const int64_t spacing = duration_us / count;
   std::vector<Interval> out;
@@ -52,7 +52,7 @@ void flood(const Interval& interval, std::vector<Transmission>& drive) {
   }
 }
 
-void fuzz(const Interval& interval, Random& random, std::vector<Transmission>& drive) {
+void fuzz(const Interval& interval, arrays::Random& random, std::vector<Transmission>& drive) {
   int64_t t = interval.begin_us;
   while (t < interval.end_us) {
     Transmission frame{t, static_cast<uint32_t>(random.below(0x800)), 8, {}, true, false};
@@ -62,7 +62,7 @@ void fuzz(const Interval& interval, Random& random, std::vector<Transmission>& d
   }
 }
 
-void spoof(const Interval& interval, const Message& target, Random& random,
+void spoof(const Interval& interval, const Message& target, arrays::Random& random,
            std::vector<Transmission>& drive) {
   const Payload forged = forge(target, {}, static_cast<uint8_t>(0xF0 + random.below(16)));
   for (int64_t t = interval.begin_us; t < interval.end_us; t += 5000) {
@@ -87,7 +87,7 @@ void suspend(const Interval& interval, const Message& target, std::vector<Transm
   }
 }
 
-void masquerade(const Interval& interval, const Message& target, Random& random,
+void masquerade(const Interval& interval, const Message& target, arrays::Random& random,
                 std::vector<Transmission>& drive) {
   const auto value = static_cast<uint8_t>(random.below(256));
   for (Transmission& t : drive) {
@@ -99,8 +99,8 @@ void masquerade(const Interval& interval, const Message& target, Random& random,
 
 }  // namespace
 
-void add_attack(const std::string& attack, const std::vector<Message>& messages, Random random,
-                int64_t duration_us, std::vector<Transmission>& drive) {
+void add_attack(const std::string& attack, const std::vector<Message>& messages,
+                arrays::Random random, int64_t duration_us, std::vector<Transmission>& drive) {
   // Thousandths of the drive: the more frames an attack adds, the shorter it is, so that the share
   // of windows is about the same.
   struct Share {
@@ -128,4 +128,4 @@ void add_attack(const std::string& attack, const std::vector<Message>& messages,
   }
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

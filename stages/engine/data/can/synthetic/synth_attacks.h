@@ -9,7 +9,7 @@
 #include "engine/arrays/random.h"
 #include "engine/data/can/synthetic/synth_traffic.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// Applies `attack` (one of SynthOptions::attacks) to a drive of `duration_us`, in intervals about
 /// 12 s apart that make 10-20 % of the windows of 100 rows attacks:
@@ -20,7 +20,7 @@ namespace kdgat::graph {
 ///   suspension   the first 20 ms id falls silent; a missing frame labels the frame after it
 ///   masquerade   the first 20 ms id keeps times, counter and checksum; its signals are forged
 /// Throws Error(kUsage) for an unknown name.
-void add_attack(const std::string& attack, const std::vector<Message>& messages, Random random,
-                int64_t duration_us, std::vector<Transmission>& drive);
+void add_attack(const std::string& attack, const std::vector<Message>& messages,
+                arrays::Random random, int64_t duration_us, std::vector<Transmission>& drive);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

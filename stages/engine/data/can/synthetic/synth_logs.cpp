@@ -11,7 +11,7 @@
 #include "kdgat/atomic_file.h"
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 constexpr int64_t kStartSeconds = 1'672'531'200;  // where the can-train-and-test logs begin
@@ -21,10 +21,10 @@ constexpr const char* kAttacks[] = {"",       "dos",        "fuzzing",   "spoofi
 /// Names a drive: the same vehicle, attack and number give the same one.
 uint64_t drive_seed(const CanSynthOptions& options, int64_t vehicle, std::size_t attack,
                     int64_t drive) {
-  uint64_t seed = Random(static_cast<uint64_t>(options.seed), 3).next();
+  uint64_t seed = arrays::Random(static_cast<uint64_t>(options.seed), 3).next();
   for (const uint64_t part : {static_cast<uint64_t>(vehicle), static_cast<uint64_t>(attack),
                               static_cast<uint64_t>(drive)}) {
-    seed = Random(seed, part).next();
+    seed = arrays::Random(seed, part).next();
   }
   return seed;
 }
@@ -63,7 +63,7 @@ std::vector<CanFrame> synthesize(const CanSynthOptions& options, int64_t vehicle
   const int64_t duration_us = std::llround(options.seconds * 1e6);
   const std::vector<Message> messages = make_vehicle(static_cast<uint64_t>(options.seed), vehicle);
   std::vector<Transmission> wanted = make_drive(messages, seed, duration_us, options.ageing);
-  if (!attack.empty()) add_attack(attack, messages, Random(seed, 1), duration_us, wanted);
+  if (!attack.empty()) add_attack(attack, messages, arrays::Random(seed, 1), duration_us, wanted);
   const int64_t start_seconds = kStartSeconds + vehicle * 86'400 + drive * 7'200;
   return transmit(std::move(wanted), start_seconds * 1'000'000);
 }
@@ -133,4 +133,4 @@ void write_synthetic_logs(const std::filesystem::path& folder, const CanSynthOpt
   for (const std::string& attack : options.attacks) test_unknown.write(known, attack, 1);
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -12,7 +12,7 @@
 #include "engine/data/can/frames/can_frame.h"
 #include "engine/data/can/logs/can_options.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// Frames of one log of one vehicle, `options.seconds` long, about 330 frames/s; `attack` empty =
 /// attack-free. Another `drive` is the same vehicle on another day. See synth_attacks.h for what
@@ -35,4 +35,4 @@ void stream_synthetic_log(const CanSynthOptions& options,
                           const std::function<void(std::string_view)>& write,
                           const std::function<bool()>& cancelled = {});
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

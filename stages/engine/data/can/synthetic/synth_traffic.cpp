@@ -5,7 +5,7 @@
 #include <queue>
 #include <tuple>
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 /// How many messages of a period a maker knows, and how many of them a vehicle has: the first
@@ -20,14 +20,14 @@ constexpr uint32_t kFirstId = 0x0A0;
 constexpr uint32_t kIdSpacing = 32;
 
 uint64_t stream(uint64_t seed, uint64_t a, uint64_t b) {
-  return Random(Random(seed, a).next(), b).next();
+  return arrays::Random(arrays::Random(seed, a).next(), b).next();
 }
 
-int64_t between(Random& random, int64_t low, int64_t high) {
+int64_t between(arrays::Random& random, int64_t low, int64_t high) {
   return low + static_cast<int64_t>(random.below(static_cast<uint64_t>(high - low + 1)));
 }
 
-Signal make_signal(Random& random, int at, int room, int64_t period_us) {
+Signal make_signal(arrays::Random& random, int at, int room, int64_t period_us) {
   Signal s;
   s.at = at;
   s.bytes = room >= 2 && random.below(2) == 0 ? 2 : 1;
@@ -59,7 +59,7 @@ Signal make_signal(Random& random, int at, int room, int64_t period_us) {
 }
 
 Message make_message(uint64_t seed, uint32_t slot, int64_t period_ms) {
-  Random random(stream(seed, 1, slot));
+  arrays::Random random(stream(seed, 1, slot));
   Message m;
   m.id = kFirstId + slot * kIdSpacing + static_cast<uint32_t>(random.below(kIdSpacing));
   m.period_us = period_ms * 1000;
@@ -82,7 +82,7 @@ struct SignalState {
   int64_t phase = 0;
 };
 
-void advance(const Signal& signal, Random& random, SignalState& state) {
+void advance(const Signal& signal, arrays::Random& random, SignalState& state) {
   switch (signal.kind) {
     case Signal::Kind::kConstant:
       state.value = signal.low;
@@ -113,8 +113,8 @@ void advance(const Signal& signal, Random& random, SignalState& state) {
 }
 
 /// When a message is asked for: its period with jitter, or single events, each sent three times.
-std::vector<int64_t> ready_times(const Message& message, Random& random, int64_t duration_us,
-                                 int64_t ageing) {
+std::vector<int64_t> ready_times(const Message& message, arrays::Random& random,
+                                 int64_t duration_us, int64_t ageing) {
   std::vector<int64_t> times;
   const auto percent_at = [&](int64_t t) { return 100 + ageing * t / duration_us; };
   if (message.period_us > 0) {
@@ -134,7 +134,7 @@ std::vector<int64_t> ready_times(const Message& message, Random& random, int64_t
   return times;
 }
 
-void add_message(const Message& message, Random random, int64_t duration_us, int64_t ageing,
+void add_message(const Message& message, arrays::Random random, int64_t duration_us, int64_t ageing,
                  std::vector<Transmission>& out) {
   std::vector<SignalState> states(message.signals.size());
   for (std::size_t i = 0; i < states.size(); ++i) {
@@ -183,7 +183,7 @@ void set_checksum(const Message& message, Payload& payload) {
 }
 
 std::vector<Message> make_vehicle(uint64_t seed, int64_t vehicle) {
-  Random random(stream(seed, 2, static_cast<uint64_t>(vehicle)));
+  arrays::Random random(stream(seed, 2, static_cast<uint64_t>(vehicle)));
   std::vector<Message> messages;
   uint32_t slot = 0;
   for (const Tier& tier : kTiers) {
@@ -208,7 +208,7 @@ std::vector<Transmission> make_drive(const std::vector<Message>& messages, uint6
                                      int64_t duration_us, int64_t ageing) {
   std::vector<Transmission> out;
   for (const Message& message : messages) {
-    add_message(message, Random(drive, message.id), duration_us, ageing, out);
+    add_message(message, arrays::Random(drive, message.id), duration_us, ageing, out);
   }
   std::sort(out.begin(), out.end(), [](const Transmission& a, const Transmission& b) {
     return std::tie(a.ready_us, a.id) < std::tie(b.ready_us, b.id);
@@ -253,4 +253,4 @@ std::vector<CanFrame> transmit(std::vector<Transmission> wanted, int64_t start_u
   return frames;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

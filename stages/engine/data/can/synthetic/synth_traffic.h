@@ -10,7 +10,7 @@
 #include "engine/arrays/random.h"
 #include "engine/data/can/frames/can_frame.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// One physical quantity inside a payload, big-endian in 1 or 2 bytes.
 struct Signal {
@@ -62,4 +62,4 @@ void set_checksum(const Message& message, Payload& payload);
 /// those of a receiver (end of frame), counted from `start_us`, strictly increasing.
 std::vector<CanFrame> transmit(std::vector<Transmission> wanted, int64_t start_us);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

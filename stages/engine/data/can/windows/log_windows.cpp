@@ -7,7 +7,7 @@
 
 #include "engine/data/can/logs/can_options.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 WindowShape shape_of(const nlohmann::json& import) {
   static const nlohmann::json schema = options_schema<CanImportOptions>().at("properties");
@@ -48,7 +48,7 @@ Vocabulary::Vocabulary(std::span<const int64_t> ids) : unknown_(static_cast<floa
   }
 }
 
-void Vocabulary::apply(std::span<const uint32_t> node_ids, GraphStoreData& data) const {
+void Vocabulary::apply(std::span<const uint32_t> node_ids, graph::GraphStoreData& data) const {
   const auto width = static_cast<std::size_t>(data.node_features);
   for (std::size_t node = 0; node < node_ids.size(); ++node) {
     data.x[node * width] = number(node_ids[node]);
@@ -94,10 +94,10 @@ int64_t FrameWindows::ids(int64_t graph) const {
   return data_.node_ptr[g + 1] - data_.node_ptr[g];
 }
 
-GraphArrays FrameWindows::graphs() {
+graph::GraphArrays FrameWindows::graphs() {
   vocabulary_.apply(node_ids_, data_);
-  target_order_ = target_order_of(data_);
-  return arrays_of(data_, target_order_);
+  target_order_ = graph::target_order_of(data_);
+  return graph::arrays_of(data_, target_order_);
 }
 
 void FrameWindows::clear() {
@@ -130,4 +130,4 @@ int64_t LogWindows::read(int64_t most) {
   return windows_.complete();
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -15,7 +15,7 @@
 #include "engine/data/can/windows/windows.h"
 #include "engine/graph/graph_arrays.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// Numbers of raw ids: their place in the vocabulary, and the last number (OOV) for all others.
 class Vocabulary {
@@ -27,7 +27,7 @@ class Vocabulary {
     return found == large_.end() ? unknown_ : found->second;
   }
   /// Fills column 0 of x of all nodes.
-  void apply(std::span<const uint32_t> node_ids, GraphStoreData& data) const;
+  void apply(std::span<const uint32_t> node_ids, graph::GraphStoreData& data) const;
 
  private:
   float unknown_;
@@ -70,7 +70,7 @@ class FrameWindows {
   int64_t complete() const { return static_cast<int64_t>(data_.y.size()); }
   /// Their graphs, with the same numbers that an import would give; until the next call of another
   /// function.
-  GraphArrays graphs();
+  graph::GraphArrays graphs();
   int64_t row(int64_t graph) const { return data_.row_begin[static_cast<std::size_t>(graph)]; }
   int64_t ids(int64_t graph) const;  ///< distinct ids
   double time(int64_t graph) const { return time_[static_cast<std::size_t>(graph)]; }  ///< of row()
@@ -80,10 +80,10 @@ class FrameWindows {
   void note(std::size_t before);
 
   Vocabulary vocabulary_;
-  GraphStoreData data_;
-  Column<uint32_t> node_ids_;
+  graph::GraphStoreData data_;
+  arrays::Column<uint32_t> node_ids_;
   WindowBuilder windows_;
-  Column<int32_t> target_order_;
+  arrays::Column<int32_t> target_order_;
   std::vector<double> time_, end_;
   std::deque<double> row_time_;  // of the rows from first_row_ on
   int64_t first_row_ = 0;
@@ -102,7 +102,7 @@ class LogWindows {
 
   /// Of the last read().
   const FrameWindows& windows() const { return windows_; }
-  const GraphArrays& graphs() const { return arrays_; }
+  const graph::GraphArrays& graphs() const { return arrays_; }
   int64_t row(int64_t graph) const { return windows_.row(graph); }
   int64_t ids(int64_t graph) const { return windows_.ids(graph); }
   double time(int64_t graph) const { return windows_.time(graph); }
@@ -113,8 +113,8 @@ class LogWindows {
   CanLog log_;
   Hear hear_;
   FrameWindows windows_;
-  GraphArrays arrays_;
+  graph::GraphArrays arrays_;
   bool ended_ = false;
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 constexpr float kMost = 20;  // no column is larger
@@ -396,4 +396,4 @@ void RelativeWindows::listen_for_silence(std::vector<Silence>& out) const {
   }
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

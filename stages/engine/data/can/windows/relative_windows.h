@@ -22,7 +22,7 @@
 #include "engine/data/can/frames/protocol_ids.h"
 #include "engine/data/can/windows/vehicle_profile.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// Columns of a window, at most 20 each. All grow with oddness and are about 0 where all is as
 /// usual, but for late and silence, which are about 1. With "crowd": how much earlier a frame, or
@@ -216,4 +216,4 @@ class RelativeWindows {
   RelativeWindow window_;
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

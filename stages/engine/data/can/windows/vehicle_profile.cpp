@@ -10,7 +10,7 @@
 #include "engine/data/can/frames/protocol_ids.h"
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 using nlohmann::json;
@@ -436,4 +436,4 @@ VehicleProfile profile_of(std::span<const CanFrame> frames, const TrafficRules& 
   return builder.profile();
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -18,7 +18,7 @@
 #include "engine/data/can/frames/bus_clock.h"
 #include "engine/data/can/frames/can_frame.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 inline constexpr std::size_t kMostPayload = 64;
 
@@ -211,4 +211,4 @@ class ProfileBuilder {
 /// The profile of some frames of one log, those labelled as attacks left out.
 VehicleProfile profile_of(std::span<const CanFrame> frames, const TrafficRules& rules = {});
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 namespace {
 
@@ -66,7 +66,7 @@ std::vector<int64_t> IdSet::sorted() const {
 }
 
 WindowBuilder::WindowBuilder(int64_t window, int64_t stride, int64_t chunk_rows,
-                             GraphStoreData& out, Column<uint32_t>& node_ids)
+                             graph::GraphStoreData& out, arrays::Column<uint32_t>& node_ids)
     : window_(window), stride_(stride), chunk_rows_(chunk_rows), out_(out), node_ids_(node_ids) {
   rows_.reserve(static_cast<std::size_t>(window));
   node_of_small_.fill(-1);
@@ -253,4 +253,4 @@ void WindowBuilder::emit(std::span<const Row> rows) {
   out_.row_end.push_back(rows.back().position + 1);
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -17,7 +17,7 @@
 #include "engine/data/can/frames/can_frame.h"
 #include "engine/graph/graph_store.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 inline constexpr int64_t kWindowNodeFeatures = 11;
 inline constexpr int64_t kWindowEdgeFeatures = 11;
@@ -46,8 +46,8 @@ class WindowBuilder {
   /// `chunk_rows` > 0: the last row of every so many frames is dropped (the published loader read
   /// files in chunks). Appends to `out` and `node_ids` (one id a node of `out`), which must outlive
   /// the builder.
-  WindowBuilder(int64_t window, int64_t stride, int64_t chunk_rows, GraphStoreData& out,
-                Column<uint32_t>& node_ids);
+  WindowBuilder(int64_t window, int64_t stride, int64_t chunk_rows, graph::GraphStoreData& out,
+                arrays::Column<uint32_t>& node_ids);
 
   /// A new log begins; its graphs get `source` in source_of.
   void start(int32_t source);
@@ -82,8 +82,8 @@ class WindowBuilder {
   void add_edge(std::span<const uint64_t> rows, double window);
 
   int64_t window_, stride_, chunk_rows_;
-  GraphStoreData& out_;
-  Column<uint32_t>& node_ids_;
+  graph::GraphStoreData& out_;
+  arrays::Column<uint32_t>& node_ids_;
 
   int32_t source_ = 0;
   int64_t frames_ = 0;
@@ -99,4 +99,4 @@ class WindowBuilder {
   std::array<int32_t, 2048> node_of_small_;  // -1 between windows
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

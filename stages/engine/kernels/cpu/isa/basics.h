@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace kdgat::model::kernels {
+namespace kdgat::kernels::isa {
 
 /// Heads of attention, at most.
 inline constexpr int64_t kMaxHeads = 64;
@@ -16,4 +16,4 @@ struct DropKey {
   int32_t threshold;
 };
 
-}  // namespace kdgat::model::kernels
+}  // namespace kdgat::kernels::isa

@@ -5,7 +5,7 @@
 
 #include "engine/kernels/cpu/isa/basics.h"
 
-namespace kdgat::model::kernels {
+namespace kdgat::kernels::isa {
 
 /// Attention over incoming edges and one self-loop a node, on h [N, heads*channels].
 template <class T>
@@ -72,4 +72,4 @@ struct GatTable {
   void (*backward_v2)(const Gatv2GradArgs<T>&, int64_t begin, int64_t end, T* row, T* partial);
 };
 
-}  // namespace kdgat::model::kernels
+}  // namespace kdgat::kernels::isa

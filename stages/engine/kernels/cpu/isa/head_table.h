@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace kdgat::model::kernels {
+namespace kdgat::kernels::isa {
 
 inline constexpr int64_t kHeadPadding = 64;
 
@@ -28,4 +28,4 @@ struct HeadTable {
                        T* sums);
 };
 
-}  // namespace kdgat::model::kernels
+}  // namespace kdgat::kernels::isa

@@ -5,21 +5,21 @@
 
 #include "kdgat/error.h"
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 namespace {
 
 struct Level {
   const char* name;
-  const kernels::Tables<float>& (*tables_float)();
-  const kernels::Tables<double>& (*tables_double)();
+  const isa::Tables<float>& (*tables_float)();
+  const isa::Tables<double>& (*tables_double)();
 };
 
 constexpr Level kLevels[] = {
-    {"portable", kernels::portable::tables_float, kernels::portable::tables_double},
+    {"portable", isa::portable::tables_float, isa::portable::tables_double},
 #if defined(__x86_64__)
-    {"avx2", kernels::avx2::tables_float, kernels::avx2::tables_double},
-    {"avx512", kernels::avx512::tables_float, kernels::avx512::tables_double},
+    {"avx2", isa::avx2::tables_float, isa::avx2::tables_double},
+    {"avx512", isa::avx512::tables_float, isa::avx512::tables_double},
 #endif
 };
 
@@ -77,12 +77,12 @@ std::vector<std::string> isa_levels_available() {
 void set_isa_level(std::string_view name) { current() = &find(name, ""); }
 
 template <>
-const kernels::Tables<float>& loops<float>() {
+const isa::Tables<float>& loops<float>() {
   return current().load()->tables_float();
 }
 template <>
-const kernels::Tables<double>& loops<double>() {
+const isa::Tables<double>& loops<double>() {
   return current().load()->tables_double();
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

@@ -8,7 +8,7 @@
 
 #include "engine/kernels/cpu/isa/tables.h"
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 
 /// "portable", "avx2" or "avx512". Throws Error(kUsage) if KDGAT_ISA names no level of this
 /// machine.
@@ -20,10 +20,10 @@ void set_isa_level(std::string_view name);
 
 /// The inner loops of the chosen level, T float or double.
 template <class T>
-const kernels::Tables<T>& loops();
+const isa::Tables<T>& loops();
 template <>
-const kernels::Tables<float>& loops<float>();
+const isa::Tables<float>& loops<float>();
 template <>
-const kernels::Tables<double>& loops<double>();
+const isa::Tables<double>& loops<double>();
 
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

@@ -5,7 +5,7 @@
 
 #include "engine/kernels/cpu/isa/basics.h"
 
-namespace kdgat::model::kernels {
+namespace kdgat::kernels::isa {
 
 /// Bytes of a row of bits, one for each column.
 static constexpr int64_t sign_bytes(int64_t columns) { return (columns + 7) / 8; }
@@ -42,4 +42,4 @@ struct NormTable {
   void (*spread_rows)(const T* grad, int64_t begin, int64_t end, int64_t columns, T* grad_x);
 };
 
-}  // namespace kdgat::model::kernels
+}  // namespace kdgat::kernels::isa

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace kdgat::model::kernels {
+namespace kdgat::kernels::isa {
 
 /// Rows of paths (or of triplets) in runs, one a triplet (or an arc); see engine/arrays/paths.h.
 template <class T>
@@ -54,4 +54,4 @@ struct PathTable {
   void (*smear)(const SmearArgs<T>&, int64_t begin, int64_t end);
 };
 
-}  // namespace kdgat::model::kernels
+}  // namespace kdgat::kernels::isa

@@ -19,7 +19,7 @@ template <class T>
 using HalfSimd = PartSimd<T, 2>;
 
 template <class T, class S, int rows, int vectors>
-inline void product_tile(const kernels::ProductArgs<T>& p, int64_t m, int64_t n) {
+inline void product_tile(const isa::ProductArgs<T>& p, int64_t m, int64_t n) {
   using Vector = typename S::Vector;
   Vector sum[rows][vectors];
 #pragma GCC unroll 12
@@ -54,7 +54,7 @@ inline void product_tile(const kernels::ProductArgs<T>& p, int64_t m, int64_t n)
 
 /// Columns that fill no vector.
 template <class T>
-inline void product_edge(const kernels::ProductArgs<T>& p, int64_t n) {
+inline void product_edge(const isa::ProductArgs<T>& p, int64_t n) {
   for (int64_t m = 0; m < p.m; ++m) {
     for (int64_t column = n; column < p.n; ++column) {
       T sum = p.adds ? p.c[m * p.c_stride + column] : T(0);
@@ -67,7 +67,7 @@ inline void product_edge(const kernels::ProductArgs<T>& p, int64_t n) {
 }
 
 template <class T, class S, int vectors>
-void product_columns(const kernels::ProductArgs<T>& p, int64_t n) {
+void product_columns(const isa::ProductArgs<T>& p, int64_t n) {
   constexpr int kWanted = kTileRows * kTileVectors / vectors;
   constexpr int kRows = kWanted < kMostTileRows ? kWanted : kMostTileRows;
   int64_t m = 0;
@@ -94,7 +94,7 @@ void product_columns(const kernels::ProductArgs<T>& p, int64_t n) {
 }
 
 template <class T>
-void product(const kernels::ProductArgs<T>& p) {
+void product(const isa::ProductArgs<T>& p) {
   using S = Simd<T>;
   constexpr int64_t kLanes = S::kLanes;
   int64_t n = 0;
@@ -184,13 +184,13 @@ void transpose(const T* from, int64_t from_stride, T* to, int64_t to_stride, int
 }
 
 template <class T>
-inline T* row_at(const kernels::Rows<T>& rows, int64_t i) {
+inline T* row_at(const isa::Rows<T>& rows, int64_t i) {
   return rows.data + (rows.numbers == nullptr ? i : rows.numbers[i]) * rows.stride;
 }
 
 /// Asks for columns [first, last) of the rows [begin, end), whose places no prefetcher can foresee.
 template <class T>
-inline void fetch_rows(const kernels::Rows<T>& rows, int32_t first, int32_t last, int64_t begin,
+inline void fetch_rows(const isa::Rows<T>& rows, int32_t first, int32_t last, int64_t begin,
                        int64_t end) {
   if (rows.numbers == nullptr) return;
   constexpr int32_t kLine = 64 / static_cast<int32_t>(sizeof(T));
@@ -203,10 +203,10 @@ inline void fetch_rows(const kernels::Rows<T>& rows, int32_t first, int32_t last
 
 /// Columns [n, n + lanes) of a sum, of the rows [begin, end).
 template <class T, class S>
-inline void row_sum(const kernels::RowSums<T>& p, const kernels::RowSum& sum, int32_t n,
-                    const kernels::Rows<const T>& ys, const kernels::Rows<const T>& xs,
-                    const kernels::Rows<T>& outs, int64_t begin, int64_t end) {
-  const kernels::RowTerm<T>* terms = p.terms + sum.begin;
+inline void row_sum(const isa::RowSums<T>& p, const isa::RowSum& sum, int32_t n,
+                    const isa::Rows<const T>& ys, const isa::Rows<const T>& xs,
+                    const isa::Rows<T>& outs, int64_t begin, int64_t end) {
+  const isa::RowTerm<T>* terms = p.terms + sum.begin;
   const int32_t count = sum.end - sum.begin;
   for (int64_t i = begin; i < end; ++i) {
     const T *y = row_at(ys, i), *x = row_at(xs, i) + n;
@@ -220,14 +220,14 @@ inline void row_sum(const kernels::RowSums<T>& p, const kernels::RowSum& sum, in
 }
 
 template <class T>
-void row_sums(const kernels::RowSums<T>& p, const kernels::Rows<const T>& y,
-              const kernels::Rows<const T>& x, const kernels::Rows<T>& out, int64_t count) {
+void row_sums(const isa::RowSums<T>& p, const isa::Rows<const T>& y, const isa::Rows<const T>& x,
+              const isa::Rows<T>& out, int64_t count) {
   constexpr int kLanes = Simd<T>::kLanes, kHalf = HalfSimd<T>::kLanes;
   constexpr int64_t kChunk = 32;  // rows that stay in the first cache from sum to sum
   if (p.count == 0) return;
   int32_t x_first = p.terms[0].from, x_last = 0, out_first = p.sums[0].to, out_last = 0;
   for (int64_t s = 0; s < p.count; ++s) {
-    const kernels::RowSum& sum = p.sums[s];
+    const isa::RowSum& sum = p.sums[s];
     out_first = sum.to < out_first ? sum.to : out_first;
     out_last = sum.to + sum.size > out_last ? sum.to + sum.size : out_last;
     for (int32_t t = sum.begin; t < sum.end; ++t) {
@@ -241,7 +241,7 @@ void row_sums(const kernels::RowSums<T>& p, const kernels::Rows<const T>& y,
     fetch_rows(x, x_first, x_last, begin, end);
     fetch_rows(out, out_first, out_last, begin, end);
     for (int64_t s = 0; s < p.count; ++s) {
-      const kernels::RowSum& sum = p.sums[s];
+      const isa::RowSum& sum = p.sums[s];
       int32_t n = 0;
       for (; n + kLanes <= sum.size; n += kLanes) {
         row_sum<T, Simd<T>>(p, sum, n, y, x, out, begin, end);

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace kdgat::model::kernels {
+namespace kdgat::kernels::isa {
 
 /// C[m][n] = sum over k of a[m * row + k * step] * b[k][n], or added to it: of a matrix as it
 /// stands (step 1), or of its transpose (row 1).
@@ -61,4 +61,4 @@ struct ProductTable {
   void (*silu_grad)(const T* x, T* grad, int64_t size);
 };
 
-}  // namespace kdgat::model::kernels
+}  // namespace kdgat::kernels::isa

@@ -5,7 +5,7 @@
 #include <immintrin.h>
 #endif
 
-namespace kdgat::model::kernels {
+namespace kdgat::kernels::isa {
 
 #if defined(KDGAT_BF16)
 
@@ -262,4 +262,4 @@ const RoundedProducts* rounded_products() { return nullptr; }
 
 #endif
 
-}  // namespace kdgat::model::kernels
+}  // namespace kdgat::kernels::isa

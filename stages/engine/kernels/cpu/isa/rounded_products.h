@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace kdgat::model::kernels {
+namespace kdgat::kernels::isa {
 
 /// C[m][n] = from[m][n] + sum over k of a[m * row + k * step] . b[k][n], pairs by pairs: of a
 /// matrix as it stands (step 1), or of its transpose (row 1).
@@ -54,4 +54,4 @@ struct RoundedProducts {
 /// None where the processor has no such instructions.
 const RoundedProducts* rounded_products();
 
-}  // namespace kdgat::model::kernels
+}  // namespace kdgat::kernels::isa

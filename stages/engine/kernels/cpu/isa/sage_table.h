@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace kdgat::model::kernels {
+namespace kdgat::kernels::isa {
 
 /// Rows of a graph, some of them: row r is that of node `node[r]`, or of node r where node is null.
 struct SageRows {
@@ -77,4 +77,4 @@ struct SageTable {
   void (*adam)(const AdamArgs<T>& args, int64_t begin, int64_t end);
 };
 
-}  // namespace kdgat::model::kernels
+}  // namespace kdgat::kernels::isa

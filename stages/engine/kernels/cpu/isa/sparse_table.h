@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace kdgat::model::kernels {
+namespace kdgat::kernels::isa {
 
 /// Rows of the product of a sparse matrix in compressed rows with a panel, some columns of a dense
 /// one that stand together.
@@ -29,4 +29,4 @@ struct SparseTable {
   int64_t width;  ///< of the widest panel
 };
 
-}  // namespace kdgat::model::kernels
+}  // namespace kdgat::kernels::isa

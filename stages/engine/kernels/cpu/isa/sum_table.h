@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace kdgat::model::kernels {
+namespace kdgat::kernels::isa {
 
 /// Edges are grouped by target: those into node i are in_ptr[i] .. in_ptr[i + 1] - 1. One from a
 /// node to itself does not count.
@@ -27,4 +27,4 @@ struct SumTable {
   void (*scatter)(const SumArgs<T>&, int64_t begin, int64_t end);
 };
 
-}  // namespace kdgat::model::kernels
+}  // namespace kdgat::kernels::isa

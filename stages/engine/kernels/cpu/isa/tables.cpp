@@ -13,7 +13,7 @@
 #define KDGAT_KERNEL_ISA portable
 #endif
 
-namespace kdgat::model::kernels::KDGAT_KERNEL_ISA {
+namespace kdgat::kernels::isa::KDGAT_KERNEL_ISA {
 
 namespace {
 
@@ -53,4 +53,4 @@ constexpr Tables<T> kTables = {
 const Tables<float>& tables_float() { return kTables<float>; }
 const Tables<double>& tables_double() { return kTables<double>; }
 
-}  // namespace kdgat::model::kernels::KDGAT_KERNEL_ISA
+}  // namespace kdgat::kernels::isa::KDGAT_KERNEL_ISA

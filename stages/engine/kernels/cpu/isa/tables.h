@@ -20,7 +20,7 @@
 #include "engine/kernels/cpu/isa/sparse_table.h"
 #include "engine/kernels/cpu/isa/sum_table.h"
 
-namespace kdgat::model::kernels {
+namespace kdgat::kernels::isa {
 
 template <class T>
 struct Tables {
@@ -49,4 +49,4 @@ const Tables<double>& tables_double();
 }  // namespace avx512
 #endif
 
-}  // namespace kdgat::model::kernels
+}  // namespace kdgat::kernels::isa

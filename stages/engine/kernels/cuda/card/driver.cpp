@@ -4,7 +4,7 @@
 
 #include "kdgat/error.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 namespace {
 // Of cuda.h.
@@ -94,4 +94,4 @@ void CardLauncher::launch(const char* kernel, bool is_double, const Grid& grid, 
   }
 }
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

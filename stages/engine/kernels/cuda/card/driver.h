@@ -13,7 +13,7 @@
 #include "engine/kernels/cuda/card/library.h"
 #include "engine/kernels/cuda/launch/launcher.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 /// A card has no memory for the context, for kernels or for what they need while they run. A
 /// std::bad_alloc, as a tensor that finds none throws one: whoever answers that answers this.
@@ -77,4 +77,4 @@ class CardLauncher : public Launcher {
   std::map<std::string, void*> functions_;
 };
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

@@ -12,14 +12,14 @@
 #include "kdgat/atomic_file.h"
 #include "kdgat/error.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 namespace fs = std::filesystem;
 
 namespace {
 
 std::string hash_of(std::string_view text) {
-  graph::TensorHash hash;
+  file::TensorHash hash;
   hash.update(text.data(), text.size());
   return hash.text();
 }
@@ -70,7 +70,7 @@ bool keep(const fs::path& folder, const fs::path& file, const std::string& text)
 std::string kernel_image(const Nvrtc& nvrtc, std::string_view source, int architecture) {
   std::string key = nvrtc.version() + "\n" + nvrtc.options(architecture) + "\n";
   key += source;
-  const fs::path cache = graph::cache_folder();
+  const fs::path cache = file::cache_folder();
   const fs::path folder = cache.empty() ? fs::path() : cache / "kernels";
   const fs::path file = folder / (hash_of(key) + ".bin");
   if (!folder.empty()) {
@@ -88,4 +88,4 @@ std::string kernel_image(const Nvrtc& nvrtc, std::string_view source, int archit
   }
 }
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

@@ -6,7 +6,7 @@
 
 #include "engine/kernels/cuda/card/nvrtc.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 /// `source` for a card of `architecture`: as kept by an earlier process or, if that is none or
 /// broken, compiled and kept. A file that others may write is not read. Best effort: without a
@@ -14,4 +14,4 @@ namespace kdgat::model::cuda {
 /// the whole is: in compile.log of the same folder.
 std::string kernel_image(const Nvrtc& nvrtc, std::string_view source, int architecture);
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

@@ -4,7 +4,7 @@
 
 #include "kdgat/error.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 Library::Library(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
@@ -32,4 +32,4 @@ void* Library::address_of(const char* symbol) const {
   return found;
 }
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 /// Stays open: what was started by it may run on when the program ends.
 class Library {
@@ -30,4 +30,4 @@ class Library {
   void* handle_ = nullptr;
 };
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

@@ -6,7 +6,7 @@
 
 #include "kdgat/error.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 namespace fs = std::filesystem;
 
@@ -192,4 +192,4 @@ std::vector<KernelUse> kernel_uses(std::string_view log) {
   return out;
 }
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

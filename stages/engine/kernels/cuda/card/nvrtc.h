@@ -9,7 +9,7 @@
 
 #include "engine/kernels/cuda/card/library.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 /// What a compiler is called: in `folders`, where LibTorch and packages of Python have it, then as
 /// the loader finds it. $KDGAT_NVRTC, a path, stands for them all.
@@ -68,4 +68,4 @@ struct KernelUse {
 /// Of each kernel that the compiler's log tells of, by name.
 std::vector<KernelUse> kernel_uses(std::string_view log);
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

@@ -4,7 +4,7 @@
 #include "engine/kernels/cuda/card/library.h"
 #include "kdgat/error.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 namespace {
 
@@ -71,4 +71,4 @@ FoundCompiler find_compiler(const std::vector<std::string>& names) {
   }
 }
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

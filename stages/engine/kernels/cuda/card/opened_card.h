@@ -9,7 +9,7 @@
 
 #include "engine/kernels/cuda/card/driver.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 struct OpenedCard {
   std::unique_ptr<CardLauncher> launcher;
@@ -32,4 +32,4 @@ struct FoundCompiler {
 };
 FoundCompiler find_compiler(const std::vector<std::string>& names);
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

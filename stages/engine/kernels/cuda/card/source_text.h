@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 std::string_view source_text();
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

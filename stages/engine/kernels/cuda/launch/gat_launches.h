@@ -4,7 +4,7 @@
 #include "engine/kernels/cuda/launch/launcher.h"
 #include "engine/kernels/cuda/source/gat_args.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 /// Sets alpha_src, alpha_dst, log_sum and out.
 template <class T>
@@ -51,4 +51,4 @@ void gatv2_backward(Launcher& on, const Gatv2GradArgs<T>& g) {
          g);
 }
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

@@ -4,11 +4,11 @@
 #include "engine/kernels/cuda/launch/launcher.h"
 #include "engine/kernels/cuda/source/head_args.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 template <class T>
 void head_rows(Launcher& on, const HeadArgs<T>& args) {
   launch(on, "head_rows", {args.rows}, args);
 }
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

@@ -7,7 +7,7 @@
 
 #include "engine/kernels/cuda/source/sizes.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 static_assert(std::is_same_v<Int, int64_t>);
 
@@ -39,4 +39,4 @@ inline Grid lanes_each(int64_t count) { return {parts(count, kGroups)}; }
 inline int64_t row_blocks(int64_t rows) { return parts(rows, kRowsOfBlock); }
 inline int64_t column_tiles(int64_t columns) { return parts(columns, kTileColumns); }
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

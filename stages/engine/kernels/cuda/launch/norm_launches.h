@@ -4,7 +4,7 @@
 #include "engine/kernels/cuda/launch/launcher.h"
 #include "engine/kernels/cuda/source/norm_args.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 /// Blocks that share a graph of a batch with `rows` rows in all: a block takes some thousand
 /// elements where graphs are of one size.
@@ -67,4 +67,4 @@ void graph_norm_grad(Launcher& on, const GraphNormGradArgs<T>& a) {
   launch(on, "graph_norm_grad", graph_tiles(a.forward.rows), a);
 }
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

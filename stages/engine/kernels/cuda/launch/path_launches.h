@@ -4,7 +4,7 @@
 #include "engine/kernels/cuda/launch/launcher.h"
 #include "engine/kernels/cuda/source/path_args.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 template <class T>
 void path_geometry(Launcher& on, const GeometryArgs<T>& args) {
@@ -35,4 +35,4 @@ void start_grads(Launcher& on, const StartArgs<T>& args) {
   launch(on, "start_grads", a_thread_each(args.runs * args.columns), args);
 }
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

@@ -4,7 +4,7 @@
 #include "engine/kernels/cuda/launch/launcher.h"
 #include "engine/kernels/cuda/source/product_args.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 /// Sets z.
 template <class T>
@@ -31,4 +31,4 @@ void product_source_gradients(Launcher& on, const ProductArgs<T>& p) {
   launch(on, "product_grad_sources", a_thread_each(p.nodes * p.channels * p.from), p);
 }
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

@@ -4,7 +4,7 @@
 #include "engine/kernels/cuda/launch/launcher.h"
 #include "engine/kernels/cuda/source/sums_args.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 /// Over the sources of each node's incoming edges or, `back`, over the targets of its outgoing
 /// ones.
@@ -14,4 +14,4 @@ void neighbour_sum(Launcher& on, const SumArgs<T>& args, bool back) {
          a_thread_each(args.edges.nodes * args.columns), args);
 }
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

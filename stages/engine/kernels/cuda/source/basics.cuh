@@ -3,7 +3,7 @@
 
 #include "engine/kernels/cuda/source/sizes.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 CARD float exp_of(float x) { return expf(x); }
 CARD double exp_of(double x) { return ::exp(x); }
@@ -66,4 +66,4 @@ CARD auto tile_sum(Shared& values, int t) -> decltype(values[0] + values[0]) {
   return sum_of_threads(values, t, kTileRows, kTileColumns);
 }
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

@@ -27,7 +27,7 @@
     name<double>(a);                                                                      \
   }
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 template <class T>
 struct PerThread {
@@ -39,4 +39,4 @@ __device__ __forceinline__ long block_y() { return blockIdx.y; }
 __device__ __forceinline__ float times(float a, float b) { return __fmul_rn(a, b); }
 __device__ __forceinline__ double times(double a, double b) { return __dmul_rn(a, b); }
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

@@ -4,7 +4,7 @@
 
 #include "engine/kernels/cuda/source/gat_args.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 /// alpha_src, alpha_dst.
 template <class T>
@@ -218,4 +218,4 @@ CARD void gat_weights(const GatGradArgs<T>& g) {
 }
 KERNEL(gat_weights, GatGradArgs)
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

@@ -7,7 +7,7 @@
 
 #include "engine/kernels/cuda/source/sums_args.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 template <class T>
 struct GatArgs {
@@ -54,4 +54,4 @@ struct Gatv2GradArgs {
   T* partials;         ///< [blocks of edges, 1+D, C]: gradients of att, lin_edge
 };
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

@@ -4,7 +4,7 @@
 
 #include "engine/kernels/cuda/source/gat_args.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 /// loop_attr.
 template <class T>
@@ -182,4 +182,4 @@ CARD void gatv2_weights(const Gatv2GradArgs<T>& g) {
 }
 KERNEL(gatv2_weights, Gatv2GradArgs)
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

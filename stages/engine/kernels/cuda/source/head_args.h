@@ -3,7 +3,7 @@
 
 #include "engine/kernels/cuda/source/sums_args.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 /// Some rows of a head, [rows, outputs] from row `first` on. Wanted of row i is id[i] or, with
 /// `of_neighbours`, id of the targets of node i's outgoing edges, each once.
@@ -17,4 +17,4 @@ struct HeadArgs {
   T* loss;        ///< [rows]
 };
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

@@ -4,7 +4,7 @@
 
 #include "engine/kernels/cuda/source/head_args.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 /// part[0] becomes the sum of all, or the largest.
 template <bool kSum, class Shared>
@@ -103,4 +103,4 @@ CARD void head_rows(const HeadArgs<T>& a) {
 }
 KERNEL(head_rows, HeadArgs)
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

@@ -3,7 +3,7 @@
 
 #include "engine/kernels/cuda/source/norm_args.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 /// splitmix64's finaliser, as in noise_keys.cpp.
 CARD unsigned long mixed(unsigned long z) {
@@ -380,4 +380,4 @@ CARD void graph_norm_grad(const GraphNormGradArgs<T>& g) {
 }
 KERNEL(graph_norm_grad, GraphNormGradArgs)
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

@@ -5,7 +5,7 @@
 
 #include "engine/kernels/cuda/source/sizes.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 /// What noise comes from (noise_keys.h): `base` of the step and the layer, graph_id [G]. Elements
 /// whose hash is below the threshold are dropped.
@@ -124,4 +124,4 @@ struct GraphNormGradArgs {
   T *grad_x, *partials;
 };
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

@@ -3,13 +3,13 @@
 
 #include "engine/kernels/cuda/source/sizes.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 /// A chunk of paths and their geometry, in the type of the positions.
 template <class T>
 struct GeometryArgs {
   Int arcs, triplets, paths;
-  const int *i, *j, *triplet_ptr, *k, *path_ptr, *p;  ///< as in graph::PathChunk
+  const int *i, *j, *triplet_ptr, *k, *path_ptr, *p;  ///< as in arrays::PathChunk
   const T* pos;                                       ///< [N, 3]
   T* d_ij;                                            ///< [arcs]
   T *d_jk, *theta_ijk;                                ///< [triplets]
@@ -52,4 +52,4 @@ struct StartArgs {
   T* sums;                    ///< [nodes, C]
 };
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

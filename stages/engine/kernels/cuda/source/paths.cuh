@@ -4,7 +4,7 @@
 
 #include "engine/kernels/cuda/source/path_args.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 /// The run that `row` is in: the last that begins at or before it.
 CARD Int run_of(const int* ptr, Int runs, Int row) {
@@ -163,4 +163,4 @@ CARD void start_grads(const StartArgs<T>& a) {
 }
 KERNEL(start_grads, StartArgs)
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

@@ -3,7 +3,7 @@
 
 #include "engine/kernels/cuda/source/product_args.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 /// body(cell, edge or node, c, u) for `count` rows of C x u numbers.
 template <class T, class Body>
@@ -99,4 +99,4 @@ CARD void product_grad_sources(const ProductArgs<T>& p) {
 }
 KERNEL(product_grad_sources, ProductArgs)
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

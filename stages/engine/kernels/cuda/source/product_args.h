@@ -6,7 +6,7 @@
 
 #include "engine/kernels/cuda/source/sizes.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 /// Terms of a coupling of degrees up to 2, at most.
 constexpr int kMostTerms = 64;
@@ -39,4 +39,4 @@ struct ProductArgs {
   T* grad_x;       ///< [N,dim] grows
 };
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

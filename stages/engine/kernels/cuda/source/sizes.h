@@ -2,7 +2,7 @@
 // is included, here and in all that stands beside it but the lists of arguments.
 #pragma once
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 using Int = long;  ///< int64_t
 
@@ -18,4 +18,4 @@ constexpr int kTileRows = kThreads / kTileColumns;
 /// Rows that a block of a sum over all rows takes.
 constexpr int kRowsOfBlock = 256;
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

@@ -3,7 +3,7 @@
 
 #include "engine/kernels/cuda/source/sums_args.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 template <class T>
 CARD void sum_of_sources(const SumArgs<T>& a) {
@@ -31,4 +31,4 @@ CARD void sum_of_targets(const SumArgs<T>& a) {
 }
 KERNEL(sum_of_targets, SumArgs)
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

@@ -3,7 +3,7 @@
 
 #include "engine/kernels/cuda/source/sizes.h"
 
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 
 /// Edges of each node: in_ptr [N+1] and in_source [E] of those that come in; of those that go out
 /// out_ptr [N+1], and out_edge [E] their numbers among those that come in; target [E] of each edge.
@@ -21,4 +21,4 @@ struct SumArgs {
   T* out;
 };
 
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

@@ -16,7 +16,7 @@
 #include "support/graphs/import_options.h"
 #include "support/programs/command.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 using Catch::Contains;
@@ -25,7 +25,7 @@ using test::drive;
 std::vector<CanFrame> frames_of(const std::string& text, std::string& problems) {
   const test::ScratchFolder scratch;
   test::write_text(scratch / "a.log", text);
-  CanLog log(ByteReader(scratch / "a.log"), "auto", false);
+  CanLog log(file::ByteReader(scratch / "a.log"), "auto", false);
   std::vector<CanFrame> out;
   CanFrame frame;
   while (log.next(frame)) out.push_back(frame);
@@ -95,11 +95,11 @@ TEST_CASE("a store keeps the bus of each frame", "[channels]") {
   const auto first = drive(4, 0);
   const auto both = test::merged(first, test::on_channel(drive(4, 1), 3, first));
   test::write_text(scratch / "logs/a.log", format_log(both, "candump"));
-  ImportOptions options;
+  graph::ImportOptions options;
   options.features = "v3";
-  import_logs(scratch / "logs", scratch / "out", options);
-  const GraphStore store = GraphStore::open(scratch / "out" / kStoreName);
-  const auto& frames = store.need<Frames>();
+  graph::import_logs(scratch / "logs", scratch / "out", options);
+  const graph::GraphStore store = graph::GraphStore::open(scratch / "out" / kStoreName);
+  const auto& frames = store.need<graph::Frames>();
   REQUIRE(frames.rows() == static_cast<int64_t>(both.size()));
   int64_t other = 0;
   for (std::size_t i = 0; i < both.size(); ++i) {
@@ -152,7 +152,7 @@ TEST_CASE("attacks are injected into one bus of a log, and the others stay as th
   const auto both = test::merged(first, test::on_channel(drive(40, 3), 2, first));
   for (const char* kind : {"dos", "spoofing", "masquerade", "suspension", "replay"}) {
     INFO(kind);
-    Random random(5);
+    arrays::Random random(5);
     const Injection made = inject(both, kind, CanInjectOptions(), random);
     std::array<int64_t, 3> attacked{};
     std::array<std::vector<CanFrame>, 3> kept;
@@ -199,7 +199,7 @@ TEST_CASE("long payloads are written and read in the forms that hold them", "[ch
     }
   }
   // An attacker's frames are as long as the others.
-  Random random(2);
+  arrays::Random random(2);
   bool is_long = false;
   for (const CanFrame& frame : inject(
                                    log, "fuzzing",
@@ -217,4 +217,4 @@ TEST_CASE("long payloads are written and read in the forms that hold them", "[ch
 }
 
 }  // namespace
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

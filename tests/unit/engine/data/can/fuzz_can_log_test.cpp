@@ -9,7 +9,7 @@
 #include "fuzz/fuzz_can_log.cpp"
 #undef LLVMFuzzerTestOneInput
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 TEST_CASE("mutated logs of every form are refused or read within bounds", "[can_log]") {
@@ -73,4 +73,4 @@ TEST_CASE("mutated logs of forms of their own are refused or read within bounds"
 }
 
 }  // namespace
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

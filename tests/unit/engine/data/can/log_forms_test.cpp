@@ -15,7 +15,7 @@
 #include "support/programs/command.h"
 #include "support/programs/python.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 using Catch::Contains;
@@ -27,7 +27,7 @@ struct ReadForm {
   int64_t malformed = 0;
 };
 
-ReadForm read_form(ByteReader bytes, const std::string& format = "auto") {
+ReadForm read_form(file::ByteReader bytes, const std::string& format = "auto") {
   CanLog log(std::move(bytes), format, false);
   ReadForm out;
   out.format = log.format();
@@ -37,7 +37,7 @@ ReadForm read_form(ByteReader bytes, const std::string& format = "auto") {
   for (const Diagnostic& problem : log.problems()) out.problems += problem.text() + "\n";
   return out;
 }
-ReadForm read_form(const std::string& bytes) { return read_form(ByteReader("log", bytes)); }
+ReadForm read_form(const std::string& bytes) { return read_form(file::ByteReader("log", bytes)); }
 
 /// Of two buses, with 11 and 29 bits, up to 8 and up to 64 bytes; times are whole 10 microseconds.
 std::vector<CanFrame> form_frames(std::size_t count, bool with_remote = true, unsigned seed = 1) {
@@ -110,7 +110,7 @@ TEST_CASE("BLF: a file that ends early gives what came before, and says so", "[l
     const std::string whole = test::blf_of(frames, {true, is_packed});
     std::size_t last = 0;
     for (std::size_t size = 144 + 40; size < whole.size(); size += 13) {
-      CanLog log(ByteReader("log", whole.substr(0, size)), "auto", false);
+      CanLog log(file::ByteReader("log", whole.substr(0, size)), "auto", false);
       CanFrame frame;
       std::vector<CanFrame> got;
       while (log.next(frame)) got.push_back(frame);
@@ -296,15 +296,15 @@ TEST_CASE("zstd and gzip are unpacked on the way, a damaged one is told", "[log_
     test::write_text(scratch / "b.zst",
                      zstd_of(bytes.substr(0, 70000)) + zstd_of(bytes.substr(70000)));
     for (const char* name : {"a.gz", "a.zst", "b.zst"}) {
-      check_same(read_form(ByteReader(scratch / name)).frames, frames, start);
+      check_same(read_form(file::ByteReader(scratch / name)).frames, frames, start);
     }
   }
   const std::string packed = test::read_text(scratch / "a.zst");
   test::write_text(scratch / "cut.zst", packed.substr(0, packed.size() / 2));
-  CHECK_THAT(data_error([&] { read_form(ByteReader(scratch / "cut.zst")); }),
+  CHECK_THAT(data_error([&] { read_form(file::ByteReader(scratch / "cut.zst")); }),
              Contains("the zstd data ends too early"));
   test::write_text(scratch / "bad.zst", packed.substr(0, 4) + std::string(40, '\xff'));
-  CHECK_THAT(data_error([&] { read_form(ByteReader(scratch / "bad.zst")); }),
+  CHECK_THAT(data_error([&] { read_form(file::ByteReader(scratch / "bad.zst")); }),
              Contains("damaged zstd data"));
 }
 
@@ -445,7 +445,7 @@ for form in ("blf", "asc", "mf4"):
   INFO(ran.err);
   REQUIRE(ran.exit_code == 0);
   for (const char* form : {"blf", "asc", "mf4"}) {
-    const ReadForm read = read_form(ByteReader(scratch / (std::string("out.") + form)));
+    const ReadForm read = read_form(file::ByteReader(scratch / (std::string("out.") + form)));
     INFO(form << " " << read.problems);
     CHECK(read.format == form);
     REQUIRE(read.frames.size() == frames.size());
@@ -486,4 +486,4 @@ print(sum(int(sum(int(x) for x in row[:k])) for row, k in zip(b, n)))
 }
 
 }  // namespace
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

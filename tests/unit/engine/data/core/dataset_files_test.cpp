@@ -6,7 +6,7 @@
 #include "support/can/log_text.h"
 #include "support/programs/command.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 using test::write_text;
@@ -98,4 +98,4 @@ TEST_CASE("a missing source and a folder without logs are refused", "[dataset_fi
 }
 
 }  // namespace
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -15,7 +15,7 @@
 #include "support/programs/command.h"
 #include "support/programs/folder_bytes.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -58,7 +58,7 @@ struct Imported {
 
 /// What `kdgat data import` gives, as far as it is described.
 json import_result(const Imported& data) {
-  const DataFolder made = open_folder(domains_of_tests(), data.folder / "out", Check::kOnce);
+  const DataFolder made = open_folder(domains_of_tests(), data.folder / "out", graph::Check::kOnce);
   json out = {{"folder", "out"},
               {"reused", data.report.reused},
               {"rows", data.report.rows},
@@ -139,7 +139,8 @@ TEST_CASE("a domain knows its source, its store and its facts", "[domain]") {
     CHECK(&domain_of_source(domains_of_tests(), data.folder / "in", json::object()) == domain);
     CHECK(&domain_of_store(domains_of_tests(), data.store()) == domain);
     CHECK(store_of(domains_of_tests(), data.folder / "out") == data.store());
-    const DataFolder made = open_folder(domains_of_tests(), data.folder / "out", Check::kOnce);
+    const DataFolder made =
+        open_folder(domains_of_tests(), data.folder / "out", graph::Check::kOnce);
     CHECK(made.domain == domain);
     CHECK(domain_of_facts(domains_of_tests(), made.store.facts) == domain);
     CHECK(made.store.facts.at("parts").contains("train"));
@@ -162,7 +163,7 @@ TEST_CASE("an import that stands is not made again, and its hash is that of the 
     CHECK(again.rows == data.report.rows);
     CHECK(again.graphs == data.report.graphs);
     CHECK(import_fingerprint(domains_of_tests(), data.folder / "out", json::object()) ==
-          domain->open(data.store(), Check::kAlways).content_hash);
+          domain->open(data.store(), graph::Check::kAlways).content_hash);
   }
 }
 
@@ -175,7 +176,7 @@ TEST_CASE("a domain says what it holds", "[domain]") {
     CHECK_FALSE(headline.empty());
     CHECK_THAT(text_of(domain->wording().of_import(result)), Catch::Contains(headline));
     const json seen = domain->inspect(data.store());
-    CHECK(seen.at("content_hash") == domain->open(data.store(), Check::kOnce).content_hash);
+    CHECK(seen.at("content_hash") == domain->open(data.store(), graph::Check::kOnce).content_hash);
     CHECK_FALSE(text_of(domain->wording().of_store(seen)).empty());
     CHECK_THAT(domain->synth_headline(small_synth(*domain, 7), result), Catch::Contains("seed 7"));
   }
@@ -186,7 +187,7 @@ TEST_CASE("a damaged store is found, and made again by an import", "[domain]") {
     INFO(domain->name());
     const Imported data(*domain);
     const std::string whole = bytes_below(data.folder / "out").at(kStoreName);
-    const SafetensorsFile file = SafetensorsFile::open(data.store());
+    const file::SafetensorsFile file = file::SafetensorsFile::open(data.store());
     std::string damaged = whole;
     damaged[damaged.size() - 3] = static_cast<char>(damaged[damaged.size() - 3] ^ 0x41);
     test::write_text(data.store(), damaged);
@@ -196,7 +197,8 @@ TEST_CASE("a damaged store is found, and made again by an import", "[domain]") {
             .reused);
     CHECK(bytes_below(data.folder / "out").at(kStoreName) == whole);
     test::write_text(data.store(), whole.substr(0, whole.size() - 64));
-    CHECK(thrown_by([&] { domain->open(data.store(), Check::kOnce); }).code() == ExitCode::kData);
+    CHECK(thrown_by([&] { domain->open(data.store(), graph::Check::kOnce); }).code() ==
+          ExitCode::kData);
   }
 }
 
@@ -276,4 +278,4 @@ TEST_CASE("every form and every made-up kind is of one domain", "[domain]") {
         all_forms + 1);
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -5,7 +5,7 @@
 #include "support/graphs/import_options.h"
 #include "support/programs/command.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 using test::data_error;
@@ -23,8 +23,8 @@ std::string log_text(int rows, int first, int ids, const std::string& label = ",
   return out;
 }
 
-ImportOptions published() {
-  ImportOptions options;
+graph::ImportOptions published() {
+  graph::ImportOptions options;
   options.split = "random";
   options.deduplicate = false;
   options.chunk_rows = 5000;
@@ -39,10 +39,10 @@ TEST_CASE("ids of test files alone are out of the vocabulary", "[import]") {
   const test::ScratchFolder folder;
   write_text(folder / "in/train_01/a.csv", log_text(300, 0x100, 3));
   write_text(folder / "in/test_01/b.csv", log_text(300, 0x102, 2, ",1"));
-  const ImportReport report = import_logs(folder / "in", folder / "out", {});
+  const ImportReport report = graph::import_logs(folder / "in", folder / "out", {});
   CHECK(report.rows == 600);
   CHECK(report.graphs == 4);
-  const GraphStore store = GraphStore::open(folder / "out/graphs.safetensors");
+  const graph::GraphStore store = graph::GraphStore::open(folder / "out/graphs.safetensors");
   CHECK(store.verify().empty());
   CHECK(store.ids()->count() == 4);
   CHECK(std::vector<int64_t>(store.ids()->vocabulary.begin(), store.ids()->vocabulary.end()) ==
@@ -59,42 +59,42 @@ TEST_CASE("ids of test files alone are out of the vocabulary", "[import]") {
 TEST_CASE("rows without labels give -1, or benign where that is assumed", "[import]") {
   const test::ScratchFolder folder;
   write_text(folder / "a.csv", log_text(300, 0x100, 3, ""));
-  import_logs(folder / "a.csv", folder / "out", {});
-  CHECK(GraphStore::open(folder / "out/graphs.safetensors").y()[0] == -1);
-  ImportOptions options;
+  graph::import_logs(folder / "a.csv", folder / "out", {});
+  CHECK(graph::GraphStore::open(folder / "out/graphs.safetensors").y()[0] == -1);
+  graph::ImportOptions options;
   options.assume = "benign";
-  CHECK_FALSE(import_logs(folder / "a.csv", folder / "out", options).reused);
-  CHECK(GraphStore::open(folder / "out/graphs.safetensors").y()[0] == 0);
+  CHECK_FALSE(graph::import_logs(folder / "a.csv", folder / "out", options).reused);
+  CHECK(graph::GraphStore::open(folder / "out/graphs.safetensors").y()[0] == 0);
 }
 
 TEST_CASE("the same input and options are read once", "[import]") {
   const test::ScratchFolder folder;
   write_text(folder / "a.csv", log_text(300, 0x100, 3));
-  ImportOptions options;
-  CHECK_FALSE(import_logs(folder / "a.csv", folder / "out", options).reused);
+  graph::ImportOptions options;
+  CHECK_FALSE(graph::import_logs(folder / "a.csv", folder / "out", options).reused);
   options.seed = 43;  // the split alone
-  const ImportReport again = import_logs(folder / "a.csv", folder / "out", options);
+  const ImportReport again = graph::import_logs(folder / "a.csv", folder / "out", options);
   CHECK(again.reused);
   CHECK(again.rows == 300);
   options.window = 50;
-  CHECK_FALSE(import_logs(folder / "a.csv", folder / "out", options).reused);
+  CHECK_FALSE(graph::import_logs(folder / "a.csv", folder / "out", options).reused);
   write_text(folder / "a.csv", log_text(301, 0x100, 3));
-  CHECK_FALSE(import_logs(folder / "a.csv", folder / "out", options).reused);
+  CHECK_FALSE(graph::import_logs(folder / "a.csv", folder / "out", options).reused);
 }
 
 TEST_CASE("standard input is imported", "[import]") {
   const test::ScratchFolder folder;
   write_text(folder / "a.csv", log_text(300, 0x100, 3));
   const test::StandardInput input(folder / "a.csv");
-  CHECK(import_logs("-", folder / "out", {}).graphs == 2);
+  CHECK(graph::import_logs("-", folder / "out", {}).graphs == 2);
 }
 
 TEST_CASE("files that give no row or no graph are refused and leave nothing", "[import]") {
   const test::ScratchFolder folder;
-  const auto fails = [&](const std::string& text, const ImportOptions& options = {}) {
+  const auto fails = [&](const std::string& text, const graph::ImportOptions& options = {}) {
     write_text(folder / "a.csv", text);
     const std::string message =
-        data_error([&] { import_logs(folder / "a.csv", folder / "out", options); });
+        data_error([&] { graph::import_logs(folder / "a.csv", folder / "out", options); });
     CHECK(is_empty_or_absent(folder / "out"));
     return message;
   };
@@ -102,11 +102,11 @@ TEST_CASE("files that give no row or no graph are refused and leave nothing", "[
   CHECK(fails("") == name + ": the file is empty");
   CHECK(fails("timestamp,arbitration_id,data_field,attack\n") ==
         name + ": no row could be read as can-train-and-test");
-  ImportOptions forced;
+  graph::ImportOptions forced;
   forced.format = "candump";
   CHECK_THAT(fails(log_text(3, 1, 1), forced), Catch::Contains("no row could be read as candump"));
   CHECK_THAT(fails(log_text(1, 1, 1)), Catch::Contains("a graph needs two rows"));
-  ImportOptions strict;
+  graph::ImportOptions strict;
   strict.strict = true;
   CHECK(fails(log_text(3, 1, 1) + "bad\n", strict) == name + ":5: too few fields: bad");
 }
@@ -116,9 +116,9 @@ TEST_CASE("a cancelled import leaves nothing", "[import]") {
   write_text(folder / "a.csv", log_text(40'000, 0x100, 3));
   int asked = 0;
   const auto cancelled = [&asked] { return ++asked == 2; };
-  CHECK(test::error_of([&] { import_logs(folder / "a.csv", folder / "out", {}, {}, cancelled); },
-                       ExitCode::kInterrupted) ==
-        "interrupted while reading " + (folder / "a.csv").string());
+  CHECK(test::error_of(
+            [&] { graph::import_logs(folder / "a.csv", folder / "out", {}, {}, cancelled); },
+            ExitCode::kInterrupted) == "interrupted while reading " + (folder / "a.csv").string());
   CHECK(is_empty_or_absent(folder / "out"));
 }
 
@@ -126,7 +126,7 @@ TEST_CASE("progress ends at the size of the input", "[import]") {
   const test::ScratchFolder folder;
   test::write_gzip(folder / "a.csv", log_text(40'000, 0x100, 3));
   int64_t done = 0, total = 0;
-  import_logs(folder / "a.csv", folder / "out", {}, [&](int64_t bytes, int64_t all) {
+  graph::import_logs(folder / "a.csv", folder / "out", {}, [&](int64_t bytes, int64_t all) {
     CHECK(bytes >= done);
     done = bytes;
     total = all;
@@ -139,13 +139,13 @@ TEST_CASE("the published options give the published counts", "[import]") {
   const auto logs = test::shared_path("data/hcrl_sa");
   if (!logs) return;
   const test::ScratchFolder folder;
-  import_logs(*logs, folder.path(), published());
-  const GraphStore store = GraphStore::open(folder / "graphs.safetensors");
+  graph::import_logs(*logs, folder.path(), published());
+  const graph::GraphStore store = graph::GraphStore::open(folder / "graphs.safetensors");
   CHECK(store.ids()->count() == 2049);
   std::map<std::string, std::pair<int64_t, int64_t>> counts;  // graphs, attack
   for (int64_t g = 0; g < store.graphs(); ++g) {
     const auto at = static_cast<std::size_t>(g);
-    const Source& source = store.sources()[static_cast<std::size_t>(store.source_of()[at])];
+    const graph::Source& source = store.sources()[static_cast<std::size_t>(store.source_of()[at])];
     auto& [graphs, attacks] = counts[source.role == "train" ? "train" : source.scenario];
     ++graphs;
     attacks += store.y()[at];
@@ -154,10 +154,10 @@ TEST_CASE("the published options give the published counts", "[import]") {
   CHECK(counts["test_01_known_vehicle_known_attack"] == std::pair<int64_t, int64_t>(3994, 1928));
   CHECK(counts["test_02_unknown_vehicle_known_attack"] == std::pair<int64_t, int64_t>(1861, 754));
 
-  ImportOptions unchunked = published();
+  graph::ImportOptions unchunked = published();
   unchunked.chunk_rows = 0;
   unchunked.exclude = {"Spark", "spark", "fuzzing-kia", "DoS-sonata"};
-  CHECK(import_logs(*logs, folder.path(), unchunked).graphs == 9367);
+  CHECK(graph::import_logs(*logs, folder.path(), unchunked).graphs == 9367);
 }
 
 TEST_CASE("windows of a real log equal the golden file", "[import]") {
@@ -165,9 +165,9 @@ TEST_CASE("windows of a real log equal the golden file", "[import]") {
   const auto golden_path = test::shared_path("fixtures/graphs_fuzzing_sonata.safetensors");
   if (!logs || !golden_path) return;
   const test::ScratchFolder folder;
-  import_logs(*logs, folder.path(), published());
-  const GraphStore store = GraphStore::open(folder / "graphs.safetensors");
-  const SafetensorsFile golden = SafetensorsFile::open(*golden_path);
+  graph::import_logs(*logs, folder.path(), published());
+  const graph::GraphStore store = graph::GraphStore::open(folder / "graphs.safetensors");
+  const file::SafetensorsFile golden = file::SafetensorsFile::open(*golden_path);
   const auto whole = [&](const char* name) {
     const auto values = golden.tensor(name).as<int64_t>();
     return std::vector<int64_t>(values.begin(), values.end());
@@ -175,9 +175,10 @@ TEST_CASE("windows of a real log equal the golden file", "[import]") {
   const auto vocabulary = whole("vocabulary");
   CHECK(std::equal(vocabulary.begin(), vocabulary.end(), store.ids()->vocabulary.begin(),
                    store.ids()->vocabulary.end()));
-  const auto source = std::find_if(
-      store.sources().begin(), store.sources().end(),
-      [](const Source& s) { return s.path == "train_02_with_attacks/fuzzing-sonata.csv.gz"; });
+  const auto source =
+      std::find_if(store.sources().begin(), store.sources().end(), [](const graph::Source& s) {
+        return s.path == "train_02_with_attacks/fuzzing-sonata.csv.gz";
+      });
   REQUIRE(source != store.sources().end());
   const auto node_ptr = whole("node_ptr"), edge_ptr = whole("edge_ptr"), y = whole("y"),
              edge_index = whole("edge_index");
@@ -207,4 +208,4 @@ TEST_CASE("windows of a real log equal the golden file", "[import]") {
 }
 
 }  // namespace
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -10,7 +10,7 @@
 #include "support/programs/command.h"
 #include "support/programs/mutate.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -37,7 +37,7 @@ TEST_CASE("a log with tabs is no corpus, and the refusal says what it is", "[rec
   }
   write_text(folder / "log.txt", rows[0] + rows[0]);
   const std::string said =
-      test::data_error([&] { import_logs(folder / "log.txt", folder / "out", {}); });
+      test::data_error([&] { graph::import_logs(folder / "log.txt", folder / "out", {}); });
   CHECK_THAT(said, Catch::Contains("no known log form fits the first line") &&
                        Catch::Contains("a table of 5 columns between tabs"));
 }
@@ -50,7 +50,7 @@ TEST_CASE("what is no text at all is refused as what it is", "[recognise]") {
     for (const char* name : {"a.txt", "a.csv", "a.log", "a.tsv"}) {
       write_text(folder / name, bytes);
       const std::string said =
-          test::data_error([&] { import_logs(folder / name, folder / "out", {}); });
+          test::data_error([&] { graph::import_logs(folder / name, folder / "out", {}); });
       CHECK_FALSE(said.empty());
       all += said + "\n";
     }
@@ -79,7 +79,7 @@ TEST_CASE("a pipe is imported as its content is from a file", "[recognise]") {
   for (const bool packed : {false, true}) {
     std::thread writer(
         [&] { packed ? write_gzip(folder / "log", log) : write_text(folder / "log", log); });
-    const ImportReport report = import_logs(folder / "log", folder / "out", {});
+    const ImportReport report = graph::import_logs(folder / "log", folder / "out", {});
     writer.join();
     CHECK(report.rows == 200);
     CHECK(test::names_in(folder / "out").contains("graphs.safetensors"));
@@ -91,7 +91,7 @@ TEST_CASE("what is wrong in a pipe is told under its own name", "[recognise]") {
   REQUIRE(::mkfifo((folder / "log.csv").c_str(), 0600) == 0);
   std::thread writer([&] { write_text(folder / "log.csv", "no log\n"); });
   const std::string said =
-      test::data_error([&] { import_logs(folder / "log.csv", folder / "out", {}); });
+      test::data_error([&] { graph::import_logs(folder / "log.csv", folder / "out", {}); });
   writer.join();
   CHECK_THAT(said, Catch::StartsWith((folder / "log.csv").string() + ":1: no known log form"));
   CHECK(test::names_in(folder / "out").empty());
@@ -105,15 +105,15 @@ TEST_CASE("waiting for a pipe ends when it is cancelled", "[recognise]") {
   int asked = 0;
   CHECK_THAT(test::error_of(
                  [&] {
-                   import_logs(folder / "pipe", folder / "out", {}, {},
-                               [&] { return ++asked > 2; });
+                   graph::import_logs(folder / "pipe", folder / "out", {}, {},
+                                      [&] { return ++asked > 2; });
                  },
                  ExitCode::kInterrupted),
              Catch::Contains("interrupted while reading"));
   CHECK(test::names_in(folder / "out").empty());
-  CHECK_THAT(test::data_error([&] { import_logs("/dev/zero", folder / "out", {}); }),
+  CHECK_THAT(test::data_error([&] { graph::import_logs("/dev/zero", folder / "out", {}); }),
              Catch::Contains("neither a file nor a folder nor a pipe"));
 }
 
 }  // namespace
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

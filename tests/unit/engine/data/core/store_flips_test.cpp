@@ -3,17 +3,17 @@
 
 #include <catch2/catch.hpp>
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 TEST_CASE("a flipped bit of a store of windows is found, and never leads outside of the file",
           "[flips]") {
-  SynthOptions logs;
+  graph::SynthOptions logs;
   logs.seconds = 3;
   logs.attacks = {"dos"};
   for (const char* features : {"v2", "v3"}) {
     INFO(features);
-    check_flips({logs, use_graphs, features});
+    graph::check_flips({logs, graph::use_graphs, features});
   }
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -8,7 +8,7 @@
 #include "fuzz/fuzz_graphs.cpp"
 #undef LLVMFuzzerTestOneInput
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 TEST_CASE("mutated archives of arrays are refused or read as graphs", "[graphs]") {
@@ -39,4 +39,4 @@ TEST_CASE("mutated tables and TUDataset files are refused or read as graphs", "[
 }
 
 }  // namespace
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

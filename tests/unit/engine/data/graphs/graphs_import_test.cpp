@@ -12,7 +12,7 @@
 #include "support/graphs/span_copy.h"
 #include "support/programs/command.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -26,8 +26,8 @@ ImportReport import_to(const test::ScratchFolder& folder, const fs::path& source
   return import_source(all_domains(), source, folder / "out", values);
 }
 
-GraphStore store_in(const test::ScratchFolder& folder) {
-  GraphStore store = GraphStore::open(folder / "out/graphs.safetensors");
+graph::GraphStore store_in(const test::ScratchFolder& folder) {
+  graph::GraphStore store = graph::GraphStore::open(folder / "out/graphs.safetensors");
   CHECK(store.verify().empty());
   return store;
 }
@@ -68,7 +68,7 @@ TEST_CASE("tables of graphs, nodes and edges become graphs with their labels", "
   CHECK(report.graphs == 3);
   REQUIRE(report.warnings.size() == 1);
   CHECK_THAT(report.warnings[0].message, Catch::Contains("1 that stood twice, 1 from a node"));
-  const GraphStore store = store_in(folder);
+  const graph::GraphStore store = store_in(folder);
   CHECK(store.targets()->classes == std::vector<std::string>{"no", "yes"});
   CHECK(copy(store.y()) == std::vector<int32_t>{1, 0, 1});
   CHECK(store.node_feature_names() == std::vector<std::string>{"size", "red"});
@@ -78,12 +78,12 @@ TEST_CASE("tables of graphs, nodes and edges become graphs with their labels", "
   CHECK(copy(store.edge_ptr()) == std::vector<int64_t>{0, 1, 1, 1});
   CHECK(copy(store.edge_source()) == std::vector<int32_t>{1});
   CHECK(copy(store.edge_attr()) == std::vector<float>{7});
-  CHECK(store.facts().at(kClassifiedFacts).at("class_graphs") == std::vector<int>{1, 2});
-  CHECK_FALSE(store.facts().contains(kSectionFacts));
+  CHECK(store.facts().at(graph::kClassifiedFacts).at("class_graphs") == std::vector<int>{1, 2});
+  CHECK_FALSE(store.facts().contains(graph::kSectionFacts));
   CHECK(store.ids() == nullptr);
 
   import_to(folder, folder / "in", {{"undirected", true}});
-  const GraphStore both = store_in(folder);
+  const graph::GraphStore both = store_in(folder);
   CHECK(copy(both.edge_source()) == std::vector<int32_t>{0, 1});
   CHECK(copy(both.edge_attr()) == std::vector<float>{7, 7});
 }
@@ -93,7 +93,7 @@ TEST_CASE("graphs without features have degrees, and without a column of labels 
   const test::ScratchFolder folder;
   import_to(folder, tables_in(folder, "graph\na\nb\nc\n", "graph,node\na,1\na,2\nb,1\nc,1\n",
                               "graph,source,target\na,1,2\n"));
-  const GraphStore store = store_in(folder);
+  const graph::GraphStore store = store_in(folder);
   CHECK(store.node_feature_names() == std::vector<std::string>{"degree"});
   CHECK(copy(store.x()) == std::vector<float>{0, 1, 0, 0});
   CHECK(store.edge_features() == 0);
@@ -112,8 +112,8 @@ TEST_CASE("parts and groups of a table are those of the split", "[graphs]") {
     nodes += name + ",n\n";
   }
   import_to(folder, tables_in(folder, labels, nodes, "graph,source,target\n"));
-  const GraphStore store = store_in(folder);
-  const Split split = load_split(folder / "out/split.safetensors", store);
+  const graph::GraphStore store = store_in(folder);
+  const graph::Split split = graph::load_split(folder / "out/split.safetensors", store);
   const auto given = [&](const char* part) {
     std::set<int64_t> out;
     for (const int64_t id : split.parts.at(part)) {
@@ -128,7 +128,7 @@ TEST_CASE("parts and groups of a table are those of the split", "[graphs]") {
   // Every graph that is not for a part is in the test part of one fold; groups stay whole.
   std::map<int64_t, int> tested;
   for (int fold = 0; fold < 3; ++fold) {
-    const Split one = make_split(store, {"group", 0.2, 0.2, 1, 3, fold});
+    const graph::Split one = graph::make_split(store, {"group", 0.2, 0.2, 1, 3, fold});
     std::map<std::string, std::set<std::string>> parts_of;
     for (const auto& [part, ids] : one.parts) {
       for (const int64_t id : ids) {
@@ -223,7 +223,7 @@ TEST_CASE("labels that are numbers to be predicted are refused, wherever they st
 TEST_CASE("a TUDataset folder is read with labels as columns", "[graphs]") {
   const test::ScratchFolder folder;
   import_to(folder, tu_in(folder));
-  const GraphStore store = store_in(folder);
+  const graph::GraphStore store = store_in(folder);
   CHECK(store.targets()->classes == std::vector<std::string>{"-1", "1"});
   CHECK(copy(store.y()) == std::vector<int32_t>{1, 0, 1});
   CHECK(store.node_feature_names() ==
@@ -276,13 +276,13 @@ TEST_CASE("the graphs of three published collections are all there", "[graphs]")
     INFO(is.name);
     const test::ScratchFolder folder;
     import_to(folder, *source);
-    const GraphStore store = store_in(folder);
+    const graph::GraphStore store = store_in(folder);
     CHECK(store.graphs() == is.graphs);
     CHECK(store.nodes() == is.nodes);
     CHECK(store.edges() == is.edges);
     CHECK(store.node_features() == is.node_features);
     CHECK(store.edge_features() == is.edge_features);
-    CHECK(store.facts().at(kClassifiedFacts).at("class_graphs") == is.classes);
+    CHECK(store.facts().at(graph::kClassifiedFacts).at("class_graphs") == is.classes);
   }
 }
 
@@ -292,7 +292,7 @@ TEST_CASE("files of arrays are read, stored or deflated, by rows or by columns",
     for (const bool is_wide : {false, true}) {
       write_text(folder / "g.npz", test::npz(test::small_npz(), deflated, is_wide));
       import_to(folder, folder / "g.npz");
-      const GraphStore store = store_in(folder);
+      const graph::GraphStore store = store_in(folder);
       CHECK(store.targets()->classes == std::vector<std::string>{"b",
                                                                  "\xC3\xA9"
                                                                  "a"});
@@ -352,7 +352,7 @@ TEST_CASE("tensors of a safetensors file are graphs, with names of classes", "[g
   const std::vector<int32_t> edges = {0, 1};
   const std::vector<int64_t> y = {2, 0}, nodes = {0, 2, 3}, pointers = {0, 1, 1}, part = {2, 0};
   const auto write = [&](const std::string& classes) {
-    SafetensorsWriter writer;
+    file::SafetensorsWriter writer;
     writer.add("x", {3, 1}, std::span(x));
     writer.add("edge_index", {2, 1}, std::span(edges));
     writer.add("y", {2}, std::span(y));
@@ -364,10 +364,10 @@ TEST_CASE("tensors of a safetensors file are graphs, with names of classes", "[g
   };
   write(R"(["low","middle","high"])");
   import_to(folder, folder / "g.safetensors");
-  const GraphStore store = store_in(folder);
+  const graph::GraphStore store = store_in(folder);
   CHECK(store.targets()->classes == std::vector<std::string>{"low", "middle", "high"});
   CHECK(copy(store.y()) == std::vector<int32_t>{0, 2});  // the test graph stands last
-  CHECK(load_split(folder / "out/split.safetensors", store).parts.at("test") ==
+  CHECK(graph::load_split(folder / "out/split.safetensors", store).parts.at("test") ==
         std::vector<int64_t>{1});
   write(R"(["low","middle"])");
   CHECK_THAT(fault_of(folder, folder / "g.safetensors"),
@@ -384,7 +384,7 @@ TEST_CASE("made-up classes differ in what is joined to what, and in nothing else
   size.classes = 6;
   write_synthetic_graphs(folder / "in", size);
   import_to(folder, folder / "in");
-  const GraphStore store = store_in(folder);
+  const graph::GraphStore store = store_in(folder);
   const auto kinds = static_cast<std::size_t>(store.node_features());
   CHECK(kinds == 6);
   std::map<int32_t, std::vector<double>> joined;  // of each class: edges by kinds of their ends
@@ -437,4 +437,4 @@ TEST_CASE("made-up classes differ in what is joined to what, and in nothing else
 }
 
 }  // namespace
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

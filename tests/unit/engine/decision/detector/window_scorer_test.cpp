@@ -18,7 +18,8 @@
 #include "support/can/watched_drives.h"
 
 using namespace kdgat;
-using namespace kdgat::detector;
+using namespace kdgat::compare;
+using namespace kdgat::decision;
 using Catch::Contains;
 using kdgat::test::drive;
 using kdgat::test::Frames;
@@ -41,7 +42,7 @@ Watched watched(const Frames& frames, int64_t own_windows = kOwnWindows) {
     out.windows.push_back(window);
     out.given_at.push_back(rows);
   });
-  for (const graph::CanFrame& frame : frames) {
+  for (const data::CanFrame& frame : frames) {
     ++rows;
     watch.add(frame, false);
   }
@@ -52,7 +53,7 @@ Watched watched(const Frames& frames, int64_t own_windows = kOwnWindows) {
 }
 
 Frames without_labels(Frames log) {
-  for (graph::CanFrame& frame : log) frame.label = -1;
+  for (data::CanFrame& frame : log) frame.label = -1;
   return log;
 }
 
@@ -64,7 +65,7 @@ TEST_CASE("a known vehicle's log gets the scores of its profile, window by windo
   const Watched out = watched(log);
   CHECK(out.vehicle == "train_01/car0-a.csv");
   CHECK(out.own == 0);
-  const std::vector<graph::RelativeWindow> expected =
+  const std::vector<data::RelativeWindow> expected =
       test::windows_of(model.vehicles.front().profile, log);
   REQUIRE(out.windows.size() == expected.size());
   for (std::size_t w = 0; w < expected.size(); ++w) {
@@ -88,10 +89,10 @@ TEST_CASE("a log is judged the same from a store and while it streams", "[watch]
     Watched out;
     WindowScorer watch(watching_model(), log.name(), kOwnWindows,
                        [&](const JudgedWindow& window) { out.windows.push_back(window); });
-    graph::CanLog file(
-        graph::ByteReader(watched_logs().folder() / "logs" / log.name(), [] { return false; }),
+    data::CanLog file(
+        file::ByteReader(watched_logs().folder() / "logs" / log.name(), [] { return false; }),
         "auto", false);
-    graph::CanFrame frame;
+    data::CanFrame frame;
     while (file.next(frame)) watch.add(frame, file.restarted());
     watch.finish();
     CHECK((watch.own() > 0) == (log.part() == "test_02"));
@@ -112,8 +113,8 @@ TEST_CASE("a vehicle never seen is compared with its own first windows", "[watch
   const Watched out = watched(log, 120);
   CHECK(out.vehicle.empty());
   CHECK(out.own == 120);
-  const graph::VehicleProfile profile = graph::profile_of(std::span(log).first(120 * 100));
-  const std::vector<graph::RelativeWindow> expected = test::windows_of(profile, log);
+  const data::VehicleProfile profile = data::profile_of(std::span(log).first(120 * 100));
+  const std::vector<data::RelativeWindow> expected = test::windows_of(profile, log);
   REQUIRE(out.windows.size() == expected.size());
   const Decision& decision = watching_model().decision(120);
   for (std::size_t w = 0; w < expected.size(); ++w) {
@@ -168,7 +169,7 @@ TEST_CASE("a named vehicle is not listened to", "[watch]") {
     if (window.number == 0) first = rows;
   });
   watch.take(model.vehicles.front());
-  for (const graph::CanFrame& frame : log) {
+  for (const data::CanFrame& frame : log) {
     ++rows;
     watch.add(frame, false);
   }
@@ -193,7 +194,7 @@ TEST_CASE("what is too short to tell is refused, a short log of a known vehicle 
 
 TEST_CASE("a log without times is judged by what needs none", "[watch]") {
   Frames log = drive(40, 7, "fuzzing");
-  for (graph::CanFrame& frame : log) frame.time = std::numeric_limits<double>::quiet_NaN();
+  for (data::CanFrame& frame : log) frame.time = std::numeric_limits<double>::quiet_NaN();
   const Watched out = watched(log);
   CHECK(out.vehicle == "train_01/car0-a.csv");
   const auto flagged = [&](bool attack) {
@@ -216,7 +217,7 @@ TEST_CASE("a vehicle is found by its ids and by frames that it does not have", "
   const DetectorModel& model = watching_model();
   const auto found = [&](const Frames& log) {
     VehicleFinder finder;
-    for (const graph::CanFrame& frame : log) finder.add(frame);
+    for (const data::CanFrame& frame : log) finder.add(frame);
     const Vehicle* vehicle = finder.find(model.vehicles);
     return vehicle == nullptr ? "" : vehicle->name;
   };
@@ -273,7 +274,7 @@ TEST_CASE("alarms open with the first flagged window and close when it is quiet"
 }
 
 TEST_CASE("alarms of a stream are never more than a budget counted", "[watch]") {
-  graph::Random random(11);
+  arrays::Random random(11);
   int64_t fewer = 0;
   for (int round = 0; round < 200; ++round) {
     std::vector<float> scores;

@@ -74,7 +74,7 @@ TEST_CASE("numbers of C are read back to the same bits", "[export]") {
   CHECK(c_double(-std::numeric_limits<double>::infinity()) == "-DBL_MAX");
   CHECK_THROWS(c_float(std::numeric_limits<float>::quiet_NaN()));
   CHECK_THROWS(c_double(std::nan("")));
-  graph::Random random(3);
+  arrays::Random random(3);
   for (int i = 0; i < 100'000; ++i) {
     const auto value = std::bit_cast<float>(static_cast<uint32_t>(random.next()));
     if (!std::isfinite(value)) continue;

@@ -22,7 +22,7 @@
 
 using namespace kdgat;
 using Catch::Contains;
-using detector::DetectorModel;
+using decision::DetectorModel;
 using exporting::DetectorCOptions;
 using test::check_lines;
 using test::DetectorProgram;
@@ -40,7 +40,7 @@ const std::string& first_vehicle() { return watching_model().vehicles.front().na
 /// The model with one more vehicle, "made".
 DetectorModel with_made(const Frames& benign, int64_t own = 0) {
   DetectorModel out = watching_model();
-  out.vehicles.push_back({"made", graph::profile_of(benign), own});
+  out.vehicles.push_back({"made", data::profile_of(benign), own});
   return out;
 }
 
@@ -50,7 +50,7 @@ Frames joined(Frames a, const Frames& b) {
 }
 
 Frames without_times(Frames log) {
-  for (graph::CanFrame& frame : log) frame.time = std::numeric_limits<double>::quiet_NaN();
+  for (data::CanFrame& frame : log) frame.time = std::numeric_limits<double>::quiet_NaN();
   return log;
 }
 
@@ -64,9 +64,9 @@ std::size_t count_of(const std::string& text, const std::string& word) {
 /// hides behind what is odder.
 trees::BoostedTrees telling_trees() {
   constexpr int kThresholds = 120;
-  graph::Random random(11);
+  arrays::Random random(11);
   nlohmann::json list = nlohmann::json::array();
-  const auto column_count = static_cast<int>(graph::kRelativeColumns);
+  const auto column_count = static_cast<int>(data::kRelativeColumns);
   for (int i = 0; i < kThresholds * column_count; ++i) {
     const float threshold = i % 3 == 0 ? static_cast<float>(20 * std::pow(random.uniform(), 4))
                                        : static_cast<float>(std::pow(random.uniform(), i % 3));
@@ -104,14 +104,14 @@ Frames truck(double seconds, int64_t day) {
 Frames moved_truck(double seconds, int64_t day) {
   Frames out = truck(seconds, day);
   const double start = out.front().time;
-  for (graph::CanFrame& frame : out) {
+  for (data::CanFrame& frame : out) {
     if (frame.time - start > 8 && (frame.id & 0xFF) == 0x03) frame.id = (frame.id & ~0xFFU) | 0x44;
     if (frame.time - start > 12) frame.id = (frame.id & ~(7U << 26)) | 3U << 26;
   }
   out = test::merged(out, {test::claim(out, 8, 0x44, 3), test::claim(out, 9, 0x45, 99)});
   Frames others;
   for (int i = 0; i < 50; ++i) {
-    graph::CanFrame frame = test::claim(out, 9.5 + i * 0.05, 0x45, 1);
+    data::CanFrame frame = test::claim(out, 9.5 + i * 0.05, 0x45, 1);
     frame.id = i % 2 == 0 ? 0x18FF7745U : i % 4 == 1 ? 0x18EA00FEU : 0x18FF2299U;
     others.push_back(frame);
   }
@@ -149,9 +149,9 @@ TEST_CASE("a detector in C says of each window and alarm what the program says",
   for (const char* attack : {"dos", "fuzzing", "spoofing", "replay", "suspension", "masquerade"}) {
     logs.push_back(drive(30, 8, attack));
   }
-  for (const std::string& kind : graph::CanInjectOptions::all_attacks()) {
-    graph::Random random(5);
-    logs.push_back(graph::inject(drive(40, 9), kind, {}, random).frames);
+  for (const std::string& kind : data::CanInjectOptions::all_attacks()) {
+    arrays::Random random(5);
+    logs.push_back(data::inject(drive(40, 9), kind, {}, random).frames);
   }
   for (const Frames& log : logs) {
     const std::string wanted = said_by(watching_model(), first_vehicle(), log);
@@ -308,7 +308,7 @@ TEST_CASE("a detector in C asks for no heap and no mathematics", "[detector_c]")
 TEST_CASE("a detector in C with int8 leaves is the rounded model, and nearly the model",
           "[detector_c]") {
   const DetectorModel& model = watching_model();
-  const detector::Vehicle& vehicle = model.vehicles.front();
+  const decision::Vehicle& vehicle = model.vehicles.front();
   const DetectorModel rounded = exporting::rounded_detector(model);
   CHECK(exporting::detector_c_size(model, vehicle, {.int8 = true}).flash <
         exporting::detector_c_size(model, vehicle, {}).flash);
@@ -326,10 +326,10 @@ TEST_CASE("a detector in C with int8 leaves is the rounded model, and nearly the
 TEST_CASE("what reads candump judges as the program does", "[detector_c]") {
   const DetectorProgram program(watching_model(), first_vehicle());
   const Frames log = drive(30, 8, "fuzzing");
-  test::write_text(program.folder() / "a.log", graph::format_log(log, "candump"));
+  test::write_text(program.folder() / "a.log", data::format_log(log, "candump"));
   Frames read;
-  graph::CanLog again(graph::ByteReader(program.folder() / "a.log"), "auto", false);
-  for (graph::CanFrame frame; again.next(frame);) read.push_back(frame);
+  data::CanLog again(file::ByteReader(program.folder() / "a.log"), "auto", false);
+  for (data::CanFrame frame; again.next(frame);) read.push_back(frame);
   const test::CommandResult run =
       test::run_shell("gcc -O2" + std::string(kStrictC99) +
                           " model.c main.c -o detect && ./detect --windows < a.log",
@@ -376,10 +376,10 @@ TEST_CASE("a vehicle that cannot be exported is named, and what to do", "[detect
   other.vehicles.assign(2, model.vehicles.front());
   other.vehicles[0].name = "train_01/van-7.csv.gz";
   other.vehicles[1].name = "train_01/van-8.csv";
-  CHECK(&score::vehicle_named(other, "van-7") == &other.vehicles[0]);
-  CHECK(&score::vehicle_named(other, "van-8.csv") == &other.vehicles[1]);
+  CHECK(&decision::vehicle_named(other, "van-7") == &other.vehicles[0]);
+  CHECK(&decision::vehicle_named(other, "van-8.csv") == &other.vehicles[1]);
   other.vehicles[1].name = "train_02/van-7.csv";
-  CHECK_THAT(test::error_of([&] { score::vehicle_named(other, "van-7"); }, ExitCode::kUsage),
+  CHECK_THAT(test::error_of([&] { decision::vehicle_named(other, "van-7"); }, ExitCode::kUsage),
              Contains("several vehicles"));
   other.vehicles.clear();
   CHECK_THAT(test::error_of([&] { exporting::detector_c(other, "any", {}); }, ExitCode::kUsage),
@@ -400,13 +400,13 @@ TEST_CASE("detectors of recorded traffic say the same in C", "[detector_c][data]
     if (!folder) continue;
     const test::LogStore logs(*folder);
     const DetectorModel model = test::detector_of(logs, 60);
-    const detector::Vehicle& vehicle = model.vehicles.front();
+    const decision::Vehicle& vehicle = model.vehicles.front();
     const exporting::DetectorCSize size = exporting::detector_c_size(model, vehicle, {});
     CHECK(size.flash <= 128 * 1024);
     CHECK(size.state <= 128 * 1024);
     const DetectorProgram program(model, vehicle.name);
     program.compile("gcc -O3" + std::string(kStrictC99));
-    for (const detector::Log& log : logs.logs()) {
+    for (const decision::Log& log : logs.logs()) {
       Frames frames;
       for (int64_t row = 0; row < std::min<int64_t>(log.rows(), test::soak(100'000)); ++row) {
         frames.push_back(log.frame(row));

@@ -25,20 +25,20 @@ using test::ScratchFolder;
 
 class Portable {
  public:
-  Portable() : before_(model::isa_level()) { model::set_isa_level("portable"); }
-  ~Portable() { model::set_isa_level(before_); }
+  Portable() : before_(kernels::isa_level()) { kernels::set_isa_level("portable"); }
+  ~Portable() { kernels::set_isa_level(before_); }
 
  private:
   std::string before_;
 };
 
 /// Two vehicles' drives, one behind the other, with a flood in each, and lines that are no frames.
-std::string log_text(const std::vector<graph::Message>& vehicle, uint64_t seed) {
+std::string log_text(const std::vector<data::Message>& vehicle, uint64_t seed) {
   std::string out = "# a remark\n";
   for (int64_t part = 0; part < 2; ++part) {
-    auto drive = graph::make_drive(vehicle, seed + static_cast<uint64_t>(part), 6'000'000, 0);
+    auto drive = data::make_drive(vehicle, seed + static_cast<uint64_t>(part), 6'000'000, 0);
     for (int64_t i = 0; i < 1500; ++i) {
-      graph::Transmission flood;
+      data::Transmission flood;
       flood.ready_us = 2'000'000 + i * 400;
       flood.id = part == 0 ? 0 : 0x7AA;
       drive.push_back(flood);
@@ -46,7 +46,7 @@ std::string log_text(const std::vector<graph::Message>& vehicle, uint64_t seed) 
     std::stable_sort(drive.begin(), drive.end(),
                      [](const auto& a, const auto& b) { return a.ready_us < b.ready_us; });
     // The second one's clock begins anew.
-    out += graph::format_log(graph::transmit(std::move(drive), 1'000'000), "candump");
+    out += data::format_log(data::transmit(std::move(drive), 1'000'000), "candump");
   }
   return out +
          "(7.5) can0 12345678##1000102030405060708090A0B\n(7.6) can0 123#R\n(7.7) can0 12#00_8 T\n"
@@ -60,20 +60,20 @@ struct Heard {
 Heard native_of(const std::filesystem::path& model, const std::filesystem::path& log,
                 double threshold) {
   const Portable level;
-  const score::WindowNetwork network = score::native_network(model);
-  const graph::Vocabulary vocabulary(network.vocabulary);
-  score::ScoreOptions options;
+  const decision::WindowNetwork network = decision::native_network(model);
+  const data::Vocabulary vocabulary(network.vocabulary);
+  decision::ScoreOptions options;
   options.threshold = {threshold};
   options.batch = 1;
   Heard out;
-  score::JudgeSink sink;
+  decision::JudgeSink sink;
   sink.window = [&](const WindowEvent& window) { out.windows.push_back(window); };
   sink.alarm = [&](const AlarmEvent& alarm) { out.alarms.push_back(alarm); };
   sink.log = [](const std::string&, const std::string&) {};
   sink.cancelled = [] { return ExitCode::kOk; };
-  score::NetworkJudge judge(network, vocabulary, options, "log", "0123", sink);
-  graph::CanLog frames(graph::ByteReader(log.string()), "candump", false);
-  for (graph::CanFrame frame; frames.next(frame);) judge.add(frame, frames.restarted());
+  decision::NetworkJudge judge(network, vocabulary, options, "log", "0123", sink);
+  data::CanLog frames(file::ByteReader(log.string()), "candump", false);
+  for (data::CanFrame frame; frames.next(frame);) judge.add(frame, frames.restarted());
   judge.finish();
   return out;
 }
@@ -140,10 +140,10 @@ void compare(const std::filesystem::path& model, const std::filesystem::path& lo
 
 TEST_CASE("an exported network hears in a log what kdgat score hears", "[export]") {
   const ScratchFolder scratch;
-  const auto vehicle = graph::make_vehicle(5, 0);
+  const auto vehicle = data::make_vehicle(5, 0);
   std::vector<int64_t> ids(vehicle.size());
   std::transform(vehicle.begin(), vehicle.end(), ids.begin(),
-                 [](const graph::Message& message) { return message.id; });
+                 [](const data::Message& message) { return message.id; });
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   ids.pop_back();  // one that the model has not seen

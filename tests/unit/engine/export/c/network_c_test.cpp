@@ -38,7 +38,7 @@ model::GatConfig small_gat() {
   return out;
 }
 
-Form of_gat(const std::string& name, const graph::WindowShape& shape,
+Form of_gat(const std::string& name, const data::WindowShape& shape,
             const std::function<void(model::GatConfig&)>& change, int64_t ids = 40) {
   return {name, [=](const std::filesystem::path& path) {
             model::GatConfig config = small_gat();
@@ -47,7 +47,7 @@ Form of_gat(const std::string& name, const graph::WindowShape& shape,
           }};
 }
 
-Form of_vgae(const std::string& name, const graph::WindowShape& shape,
+Form of_vgae(const std::string& name, const data::WindowShape& shape,
              const std::function<void(model::VgaeConfig&)>& change) {
   return {name, [=](const std::filesystem::path& path) {
             model::VgaeConfig config = model::VgaeConfig::student(0);
@@ -57,7 +57,7 @@ Form of_vgae(const std::string& name, const graph::WindowShape& shape,
 }
 
 std::vector<Form> forms() {
-  const graph::WindowShape whole{100, 100, 0};
+  const data::WindowShape whole{100, 100, 0};
   return {
       of_gat("published", whole, [](auto& c) { c = model::GatConfig::student(0); }),
       of_gat("small, overlapping windows", {30, 7, 0}, [](auto&) {}),

@@ -64,8 +64,8 @@ TEST_CASE("the example of docs/onnx.md scores a store of another vocabulary", "[
     const test::ScratchFolder scratch;
     model::GatConfig config = model::GatConfig::student(std::ssize(known) + 1);
     config.conv = conv;
-    test::RandomNetwork(5).write(scratch / "model.safetensors", config, {{"vocabulary", known}});
-    const auto file = graph::SafetensorsFile::open(scratch / "model.safetensors");
+    RandomNetwork(5).write(scratch / "model.safetensors", config, {{"vocabulary", known}});
+    const auto file = file::SafetensorsFile::open(scratch / "model.safetensors");
     model::ModelHeader header = model::load_header(file);
 
     const graph::GraphStoreData data = window_graphs();

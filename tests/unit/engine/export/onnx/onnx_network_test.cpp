@@ -21,8 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-using test::GraphSize;
-using test::RandomNetwork;
 
 constexpr int64_t kIds = 20, kFeatures = 11;
 const std::string kPackages = "onnx, onnxruntime, safetensors.numpy";
@@ -46,19 +44,19 @@ std::string file_name(int opset) { return "model-opset" + std::to_string(opset) 
 /// The model of `folder` as ONNX of both opsets beside it, and cases with its scores. Returns the
 /// number of cases for the two.
 int write_cases(const fs::path& folder, double most_of_edges = 1) {
-  const auto file = graph::SafetensorsFile::open(folder / "model.safetensors");
+  const auto file = file::SafetensorsFile::open(folder / "model.safetensors");
   const model::ModelHeader header = model::load_header(file);
   for (const int opset : {kOldestOpset, kNewestOpset}) {
     test::write_text(folder / file_name(opset), onnx_network(file, header, opset));
   }
   const auto network = native::load_network(file, header);
-  graph::Random random(99);
+  arrays::Random random(99);
   int cases = 0;
   for (const std::vector<GraphSize>& sizes : batches()) {
     // ONNX Runtime's LSTM ends the process where there are no nodes.
     if (sizes.empty() && header.config.value("jk", "") == "lstm") continue;
-    const graph::GraphBatch batch = test::random_batch(
-        sizes, kIds, kFeatures, kFeatures, most_of_edges, static_cast<uint64_t>(cases) + 1);
+    const graph::GraphBatch batch = random_batch(sizes, kIds, kFeatures, kFeatures, most_of_edges,
+                                                 static_cast<uint64_t>(cases) + 1);
     std::vector<float> raw(sizes.size()), expected;
     network->raw_scores(batch, raw);
     for (const float r : raw) expected.push_back(static_cast<float>(network->score_of(r)));
@@ -81,7 +79,7 @@ int write_cases(const fs::path& folder, double most_of_edges = 1) {
     for (int64_t g = 0; g < batch.graphs; ++g) {
       graph_of.resize(static_cast<std::size_t>(batch.node_ptr[g + 1]), g);
     }
-    graph::SafetensorsWriter writer;
+    file::SafetensorsWriter writer;
     writer.without_padding();
     writer.add("x", {batch.nodes, kFeatures},
                std::span<const float>(batch.x.data(), static_cast<std::size_t>(batch.x.size())));
@@ -204,7 +202,7 @@ TEST_CASE("what an ONNX file says of its model", "[onnx]") {
                      {"vocabulary", {256, 512}},
                      {"import", {{"window", 100}, {"stride", 50}}}};
   RandomNetwork(1).write(path, model::GatConfig::student(kIds), data);
-  const auto file = graph::SafetensorsFile::open(path);
+  const auto file = file::SafetensorsFile::open(path);
   const std::string bytes = onnx_network(file, model::load_header(file), kNewestOpset);
   for (const std::string word :
        {"vocabulary_size", "[256,512]", "[\"id\",\"byte0_mean\"]", "window", "classifier",
@@ -221,7 +219,7 @@ TEST_CASE("what has no ONNX form is refused with what to change", "[onnx]") {
   const fs::path path = scratch / "model.safetensors";
   model::GatConfig config = model::GatConfig::student(kIds);
   RandomNetwork(1).write(path, config);
-  const auto file = graph::SafetensorsFile::open(path);
+  const auto file = file::SafetensorsFile::open(path);
   model::ModelHeader header = model::load_header(file);
   CHECK_THROWS_WITH(onnx_network(file, header, 17), Catch::Contains("use opset 16 or 18"));
   header.name = "fusion";

@@ -17,7 +17,7 @@
 #include "engine/graph/pack.h"
 #include "engine/model/config/config.h"
 
-namespace kdgat::test {
+namespace kdgat::exporting {
 
 /// Writes the tensors that native::load_network() reads.
 class RandomNetwork {
@@ -156,9 +156,9 @@ class RandomNetwork {
     writer_.write(path, true);
   }
 
-  graph::Random random_;
+  arrays::Random random_;
   double att_;
-  graph::SafetensorsWriter writer_;
+  file::SafetensorsWriter writer_;
   std::list<std::vector<float>> kept_;
   std::vector<int64_t> buckets_;
   int64_t batches_ = 7;
@@ -175,7 +175,7 @@ struct GraphSize {
 inline graph::GraphBatch random_batch(const std::vector<GraphSize>& sizes, int64_t num_ids,
                                       int64_t node_features, int64_t edge_features, double most,
                                       uint64_t seed) {
-  graph::Random random(seed);
+  arrays::Random random(seed);
   graph::GraphBatch batch;
   std::vector<std::pair<int32_t, int32_t>> edges;  // target, source
   batch.graphs = std::ssize(sizes);
@@ -221,4 +221,4 @@ inline graph::GraphBatch random_batch(const std::vector<GraphSize>& sizes, int64
   return batch;
 }
 
-}  // namespace kdgat::test
+}  // namespace kdgat::exporting

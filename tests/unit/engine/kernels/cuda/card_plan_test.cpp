@@ -10,7 +10,7 @@
 #include "support/cards/recorded_blocks.h"
 #include "support/graphs/variable.h"
 
-namespace kdgat::model {
+namespace kdgat::kernels {
 namespace {
 
 constexpr int64_t kMiB = 1 << 20;
@@ -21,7 +21,7 @@ constexpr int64_t kWorkspace = 65 * kMiB / 2;
 std::vector<graph::GraphBatch> some_batches(int64_t graphs) {
   std::vector<graph::GraphBatch> out;
   for (const double share : {0.97, 1.0, 0.94, 0.99, 1.0}) {
-    out.push_back(traffic(static_cast<int64_t>(share * static_cast<double>(graphs)), 0, 27));
+    out.push_back(model::traffic(static_cast<int64_t>(share * static_cast<double>(graphs)), 0, 27));
   }
   return out;
 }
@@ -29,13 +29,13 @@ std::vector<graph::GraphBatch> some_batches(int64_t graphs) {
 /// What the trainer does on a card.
 template <class Config>
 void train_on(const std::vector<graph::GraphBatch>& batches, const Config& config,
-              const FootprintOptions& options, test::RecordedBlocks& blocks) {
-  const auto objective = make(config, options);
+              const model::FootprintOptions& options, test::RecordedBlocks& blocks) {
+  const auto objective = model::make(config, options);
   train::NamedTensors best;
-  for (const auto& [name, tensor] : named(objective->module(), true)) {
+  for (const auto& [name, tensor] : model::named(objective->module(), true)) {
     best.emplace_back(name, tensor.detach().clone());
   }
-  train::Optimizer optimizer(named(objective->module(), false), false, 1e-4);
+  train::Optimizer optimizer(model::named(objective->module(), false), false, 1e-4);
   objective->module().train();
   blocks.mark();
   for (const graph::GraphBatch& batch : batches) {
@@ -57,13 +57,14 @@ void train_on(const std::vector<graph::GraphBatch>& batches, const Config& confi
 }
 
 template <class Config>
-void compare_with_plan(const std::string& name, const Config& config, FootprintOptions options) {
+void compare_with_plan(const std::string& name, const Config& config,
+                       model::FootprintOptions options) {
   const test::IdleCard card(options.kernels);
   const memory::Segments segments = memory::segments_in_use();
   for (const int64_t graphs : {16, 192}) {
     const std::vector<graph::GraphBatch> batches = some_batches(graphs);
     const graph::GraphBatch& largest = batches[1];
-    memory::Footprint counted = footprint(config, options);
+    memory::Footprint counted = model::footprint(config, options);
     counted.workspaces = 2 * kWorkspace;
     const int64_t planned = counted.peak({largest.graphs, largest.nodes, largest.edges});
     test::RecordedBlocks blocks;
@@ -88,14 +89,14 @@ void compare_all(const char* settings) {
         std::tuple{KernelSet::kCuda, "bf16-mixed", false},
         std::tuple{KernelSet::kCuda, "bf16-mixed", true},
         std::tuple{KernelSet::kPlain, "32", false}, std::tuple{KernelSet::kPlain, "32", true}}) {
-    FootprintOptions options;
+    model::FootprintOptions options;
     options.kernels = kernels;
     options.checkpointing = checkpointing;
     options.precision = precision;
-    compare_with_plan("autoencoder student", VgaeConfig::student(kIds), options);
-    compare_with_plan("autoencoder teacher", VgaeConfig::teacher(kIds), options);
-    compare_with_plan("classifier student", GatConfig::student(kIds), options);
-    compare_with_plan("classifier teacher", GatConfig::teacher(kIds), options);
+    compare_with_plan("autoencoder student", model::VgaeConfig::student(model::kIds), options);
+    compare_with_plan("autoencoder teacher", model::VgaeConfig::teacher(model::kIds), options);
+    compare_with_plan("classifier student", model::GatConfig::student(model::kIds), options);
+    compare_with_plan("classifier teacher", model::GatConfig::teacher(model::kIds), options);
   }
 }
 
@@ -109,4 +110,4 @@ TEST_CASE("no plan is below what a simulated card reserves in segments of their 
 }
 
 }  // namespace
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

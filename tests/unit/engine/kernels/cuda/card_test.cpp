@@ -18,7 +18,7 @@
 
 // What opens NVIDIA's libraries, on a library that stands for them (support/fake_cuda.cpp); and the
 // true compiler where there is one.
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 namespace {
 
 namespace fs = std::filesystem;
@@ -314,4 +314,4 @@ TEST_CASE("products of a cross product are never part of a multiply-add", "[cuda
 }
 
 }  // namespace
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

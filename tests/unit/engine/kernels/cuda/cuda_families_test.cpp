@@ -14,7 +14,7 @@
 
 // The families of kernels of a card against the plain ones, whole: tensors, autograd and kernels.
 // On the CPU the kernels are loops; on a card ([gpu]) they are what NVRTC made.
-namespace kdgat::model {
+namespace kdgat::kernels {
 namespace {
 
 using test::check_close;
@@ -231,9 +231,9 @@ void check_paths(at::Device device) {
     target.insert(target.end(), next.begin(), next.end());
     ptr.push_back(static_cast<int32_t>(target.size()));
   }
-  graph::PathCursor cursor({ptr, target}, 0, kNodes);
-  graph::PathChunk chunk;
-  const auto on_device = [&](const graph::Buffer<int32_t>& buffer, int64_t size) {
+  arrays::PathCursor cursor({ptr, target}, 0, kNodes);
+  arrays::PathChunk chunk;
+  const auto on_device = [&](const arrays::Buffer<int32_t>& buffer, int64_t size) {
     return at::from_blob(const_cast<int32_t*>(buffer.data()), {size}, at::kInt).to(device);
   };
   int chunks = 0;
@@ -378,4 +378,4 @@ TEST_CASE("edges by source hold every edge once", "[cuda]") {
 }
 
 }  // namespace
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

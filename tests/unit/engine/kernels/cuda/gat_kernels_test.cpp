@@ -5,7 +5,7 @@
 #include "support/cards/cuda_cases.h"
 
 // Kernels of the card, run on the CPU.
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 namespace {
 
 using test::CardGraphs;
@@ -316,4 +316,4 @@ TEST_CASE("gradients of the second attention by the card's kernels agree with di
 }
 
 }  // namespace
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

@@ -4,7 +4,7 @@
 #include "support/cards/cuda_cases.h"
 
 // Kernels of the card, run on the CPU.
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 namespace {
 
 using test::CardGraphs;
@@ -22,7 +22,7 @@ struct HeadCase {
   std::vector<int32_t> id = ids();
 
   std::vector<int32_t> ids() const {
-    graph::Random random(9);
+    arrays::Random random(9);
     std::vector<int32_t> out(static_cast<std::size_t>(nodes));
     for (int32_t& value : out) {
       value = static_cast<int32_t>(random.below(static_cast<uint64_t>(outputs)));
@@ -123,4 +123,4 @@ TEST_CASE("losses stay numbers where logits are large", "[cuda]") {
 }
 
 }  // namespace
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

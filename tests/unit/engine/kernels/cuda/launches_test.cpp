@@ -12,7 +12,7 @@
 
 // How often a training step turns to a card: kernels of our own, and LibTorch's operations. On a
 // fast card that is what a step of a small model takes.
-namespace kdgat::model {
+namespace kdgat::kernels {
 namespace {
 
 /// Innermost operations of LibTorch, by name. Backward runs in the same thread on the CPU.
@@ -92,13 +92,13 @@ struct Step {
 
 template <class Config>
 Step step_of(const Config& config) {
-  FootprintOptions options;
+  model::FootprintOptions options;
   options.kernels = KernelSet::kCuda;
   const test::IdleCard card(KernelSet::kCuda);
-  const graph::GraphBatch batch = traffic(64);
-  const auto objective = make(config, options);
+  const graph::GraphBatch batch = model::traffic(64);
+  const auto objective = model::make(config, options);
   objective->module().train();
-  train::Optimizer optimizer(named(objective->module(), false), false, 1e-4);
+  train::Optimizer optimizer(model::named(objective->module(), false), false, 1e-4);
   Step out;
   for (int time = 0; time < 2; ++time) {
     const int64_t before = card.launched();
@@ -122,10 +122,10 @@ TEST_CASE("a step starts few kernels and operations on a card", "[cuda]") {
     CHECK(step.kernels <= kernels);
     CHECK(step.operations <= operations);
   };
-  check("classifier student", step_of(GatConfig::student(kIds)), 28, 52);
-  check("classifier teacher", step_of(GatConfig::teacher(kIds)), 38, 53);
-  check("autoencoder student", step_of(VgaeConfig::student(kIds)), 63, 165);
-  check("autoencoder teacher", step_of(VgaeConfig::teacher(kIds)), 63, 165);
+  check("classifier student", step_of(model::GatConfig::student(model::kIds)), 28, 52);
+  check("classifier teacher", step_of(model::GatConfig::teacher(model::kIds)), 38, 53);
+  check("autoencoder student", step_of(model::VgaeConfig::student(model::kIds)), 63, 165);
+  check("autoencoder teacher", step_of(model::VgaeConfig::teacher(model::kIds)), 63, 165);
 }
 
 // For scripts/bench gpu.
@@ -135,11 +135,11 @@ TEST_CASE("what a step starts on a card, as a list", "[.starts]") {
                 static_cast<long long>(step.kernels), static_cast<long long>(step.operations));
     CHECK(step.kernels > 0);
   };
-  list("classifier student", step_of(GatConfig::student(kIds)));
-  list("classifier teacher", step_of(GatConfig::teacher(kIds)));
-  list("autoencoder student", step_of(VgaeConfig::student(kIds)));
-  list("autoencoder teacher", step_of(VgaeConfig::teacher(kIds)));
+  list("classifier student", step_of(model::GatConfig::student(model::kIds)));
+  list("classifier teacher", step_of(model::GatConfig::teacher(model::kIds)));
+  list("autoencoder student", step_of(model::VgaeConfig::student(model::kIds)));
+  list("autoencoder teacher", step_of(model::VgaeConfig::teacher(model::kIds)));
 }
 
 }  // namespace
-}  // namespace kdgat::model
+}  // namespace kdgat::kernels

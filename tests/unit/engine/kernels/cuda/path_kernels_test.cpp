@@ -4,7 +4,7 @@
 #include "support/cards/cuda_cases.h"
 
 // Kernels of the card, run on the CPU.
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 namespace {
 
 using test::in_every_order;
@@ -13,7 +13,7 @@ using test::random_numbers;
 std::size_t index(int64_t at) { return static_cast<std::size_t>(at); }
 
 /// `runs` of some rows each, none among them.
-std::vector<int32_t> run_starts(int64_t runs, int64_t most, graph::Random& random) {
+std::vector<int32_t> run_starts(int64_t runs, int64_t most, arrays::Random& random) {
   std::vector<int32_t> out{0};
   for (int64_t r = 0; r < runs; ++r) {
     out.push_back(out.back() + static_cast<int32_t>(random.below(static_cast<uint64_t>(most + 1))));
@@ -21,7 +21,7 @@ std::vector<int32_t> run_starts(int64_t runs, int64_t most, graph::Random& rando
   out.shrink_to_fit();
   return out;
 }
-std::vector<int32_t> nodes_of(int64_t count, int64_t nodes, graph::Random& random) {
+std::vector<int32_t> nodes_of(int64_t count, int64_t nodes, arrays::Random& random) {
   std::vector<int32_t> out(index(count));
   for (int32_t& node : out) {
     node = static_cast<int32_t>(random.below(static_cast<uint64_t>(nodes)));
@@ -67,7 +67,7 @@ double angle(const Vector& a, const Vector& b) {
 TEST_CASE("the geometry of paths by the card's kernels is that of their points", "[cuda]") {
   constexpr int64_t kNodes = 9;
   for (const int64_t arcs : {0, 1, 40}) {
-    graph::Random random(static_cast<uint64_t>(arcs) + 1);
+    arrays::Random random(static_cast<uint64_t>(arcs) + 1);
     const auto pos = random_numbers<double>(3 * kNodes, 1, 1);
     const auto i = nodes_of(arcs, kNodes, random), j = nodes_of(arcs, kNodes, random);
     const auto triplet_ptr = run_starts(arcs, 4, random);
@@ -115,7 +115,7 @@ TEST_CASE("the geometry of paths by the card's kernels is that of their points",
 }
 
 TEST_CASE("points on a line have angles of exactly 0 and pi", "[cuda]") {
-  graph::Random random(3);
+  arrays::Random random(3);
   for (int round = 0; round < 50; ++round) {
     std::vector<float> pos(9, 0.0F);  // a, then twice a: differences are exact, products are not
     for (std::size_t x = 0; x < 3; ++x) {
@@ -160,7 +160,7 @@ TEST_CASE("Gaussians of the card's kernels equal their definition", "[cuda]") {
 /// Runs of rows with a table, rows of which are `stride` apart.
 struct RunCase {
   int64_t runs, columns, nodes = 6, stride = columns + 3;
-  graph::Random random{static_cast<uint64_t>(runs) + 1};
+  arrays::Random random{static_cast<uint64_t>(runs) + 1};
   std::vector<int32_t> ptr = run_starts(runs, 4, random);
   int64_t rows = ptr.back();
   std::vector<int32_t> node = nodes_of(rows, nodes, random);
@@ -285,4 +285,4 @@ TEST_CASE("sums at the starts of runs by the card's kernels equal their definiti
 }
 
 }  // namespace
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

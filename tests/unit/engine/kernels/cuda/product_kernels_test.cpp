@@ -2,7 +2,7 @@
 #include "support/cards/cuda_cases.h"
 
 // Kernels of the card, run on the CPU.
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 namespace {
 
 using test::in_every_order;
@@ -146,4 +146,4 @@ TEST_CASE(
 }
 
 }  // namespace
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

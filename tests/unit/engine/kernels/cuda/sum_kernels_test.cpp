@@ -2,7 +2,7 @@
 #include "support/cards/cuda_cases.h"
 
 // Kernels of the card, run on the CPU.
-namespace kdgat::model::cuda {
+namespace kdgat::kernels::cuda {
 namespace {
 
 using test::CardGraphs;
@@ -87,4 +87,4 @@ TEST_CASE("a race between threads is found", "[cuda]") {
 }
 
 }  // namespace
-}  // namespace kdgat::model::cuda
+}  // namespace kdgat::kernels::cuda

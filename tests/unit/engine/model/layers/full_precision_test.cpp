@@ -59,7 +59,7 @@ graph::GraphBatch packed_batch() {
 TEST_CASE("layers take what matrix products in 16 bits give them, and compute in 32",
           "[model][precision]") {
   const graph::GraphBatch packed = packed_batch();
-  BatchTensors batch = to_tensors(packed, torch::kCPU);
+  kernels::BatchTensors batch = kernels::to_tensors(packed, torch::kCPU);
   batch.noise = {1, 4};
   torch::manual_seed(5);
   constexpr int64_t kWidth = 12;
@@ -113,21 +113,23 @@ TEST_CASE("layers take what matrix products in 16 bits give them, and compute in
 
 TEST_CASE("products in a scope of full precision are exact under autocast", "[model][precision]") {
   const graph::GraphBatch packed = packed_batch();
-  const BatchTensors batch = to_tensors(packed, torch::kCPU);
+  const kernels::BatchTensors batch = kernels::to_tensors(packed, torch::kCPU);
   const at::Tensor l = torch::randn({batch.nodes, 12}), bias = torch::randn({12}),
                    lin_edge = torch::randn({12, 11}), att = torch::randn({1, 3, 4});
-  const at::Tensor plain = GatKernels::plain().attention_v2(l, l, lin_edge, att, bias, batch);
+  const at::Tensor plain =
+      kernels::GatKernels::plain().attention_v2(l, l, lin_edge, att, bias, batch);
   const PlainAutocast autocast(at::kBFloat16);
-  CHECK_FALSE(
-      torch::equal(GatKernels::plain().attention_v2(l, l, lin_edge, att, bias, batch), plain));
-  const FullPrecision exact;
-  CHECK(torch::equal(GatKernels::plain().attention_v2(l, l, lin_edge, att, bias, batch), plain));
+  CHECK_FALSE(torch::equal(
+      kernels::GatKernels::plain().attention_v2(l, l, lin_edge, att, bias, batch), plain));
+  const kernels::FullPrecision exact;
+  CHECK(torch::equal(kernels::GatKernels::plain().attention_v2(l, l, lin_edge, att, bias, batch),
+                     plain));
 }
 
 TEST_CASE("checkpointing keeps every gradient of mixed precision", "[model][precision]") {
   torch::manual_seed(3);
   const graph::GraphBatch packed = packed_batch();
-  BatchTensors batch = to_tensors(packed, torch::kCPU);
+  kernels::BatchTensors batch = kernels::to_tensors(packed, torch::kCPU);
   batch.noise = {1, 4};
   const auto compare = [&](auto plain, auto kept, at::ScalarType type, const auto& call) {
     {

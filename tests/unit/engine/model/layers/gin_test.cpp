@@ -54,8 +54,9 @@ TEST_CASE("sums over neighbours are those of a loop, in both forms, with their g
           "[gin]") {
   torch::manual_seed(3);
   const graph::GraphBatch packed = few_graphs();
-  const BatchTensors batch = to_tensors(packed, torch::kCPU);
-  for (const SumKernels* kernels : {&SumKernels::cpu(), &SumKernels::plain()}) {
+  const kernels::BatchTensors batch = kernels::to_tensors(packed, torch::kCPU);
+  for (const kernels::SumKernels* kernels :
+       {&kernels::SumKernels::cpu(), &kernels::SumKernels::plain()}) {
     const at::Tensor x = torch::randn({packed.nodes, 5}, torch::kDouble);
     check_close(kernels->neighbours(x, batch), summed_by_hand(x, packed), "sum", 1e-12, 1e-12);
     const at::Tensor single = x.to(torch::kFloat);
@@ -68,7 +69,7 @@ TEST_CASE("sums over neighbours are those of a loop, in both forms, with their g
 TEST_CASE("a gin layer is the perceptron of a node and its neighbours' sum", "[gin]") {
   torch::manual_seed(4);
   const graph::GraphBatch packed = few_graphs();
-  const BatchTensors batch = to_tensors(packed, torch::kCPU);
+  const kernels::BatchTensors batch = kernels::to_tensors(packed, torch::kCPU);
   for (const char* norm : {"none", "graph"}) {
     INFO(norm);
     GinConv conv(5, 4, true, norm);
@@ -100,8 +101,8 @@ struct WholeLayer {
       norm->running_var.uniform_(0.5, 1.5);
     }
   }
-  at::Tensor by(const GinKernels& kernels, const at::Tensor& x, double p, const BatchTensors& batch,
-                bool update_running = true) {
+  at::Tensor by(const kernels::GinKernels& kernels, const at::Tensor& x, double p,
+                const kernels::BatchTensors& batch, bool update_running = true) {
     return kernels.layer(x,
                          {conv->eps, conv->lin_1->weight, conv->lin_1->bias, *conv->batch_norm,
                           conv->lin_2->weight, conv->lin_2->bias, *outer},
@@ -113,8 +114,9 @@ struct WholeLayer {
     return out;
   }
   /// The layer's results, the gradients of all that enters, and the running statistics.
-  std::vector<at::Tensor> results(const GinKernels& kernels, const at::Tensor& given, double p,
-                                  const BatchTensors& batch, bool wants_x, bool update_running) {
+  std::vector<at::Tensor> results(const kernels::GinKernels& kernels, const at::Tensor& given,
+                                  double p, const kernels::BatchTensors& batch, bool wants_x,
+                                  bool update_running) {
     const at::Tensor x = given.clone().set_requires_grad(wants_x);
     std::vector<at::Tensor> out = {by(kernels, x, p, batch, update_running)};
     (out[0] * at::arange(out[0].numel(), out[0].options()).view_as(out[0]).sin()).sum().backward();
@@ -133,7 +135,7 @@ struct WholeLayer {
 TEST_CASE("a gin layer as a whole is that of its parts, with all gradients and statistics",
           "[gin][kernels]") {
   const graph::GraphBatch packed = test::make_batch(test::random_small_graphs(30, 8));
-  BatchTensors batch = to_tensors(packed, torch::kCPU);
+  kernels::BatchTensors batch = kernels::to_tensors(packed, torch::kCPU);
   batch.noise.seed = 7;
   struct Other : graph::Exchange {  // a process with half as many of the same rows
     void sum(std::span<double> values) override {
@@ -150,8 +152,9 @@ TEST_CASE("a gin layer as a whole is that of its parts, with all gradients and s
       WholeLayer layer(inputs, width, has_messages, torch::kDouble);
       layer.conv->train(training);
       layer.outer->train(training);
-      results[plain] = layer.results(plain ? GinKernels::plain() : GinKernels::cpu(), x, p, batch,
-                                     wants_x, inputs != 3);
+      results[plain] =
+          layer.results(plain ? kernels::GinKernels::plain() : kernels::GinKernels::cpu(), x, p,
+                        batch, wants_x, inputs != 3);
     }
     INFO(inputs << " to " << width << ", messages " << has_messages << ", training " << training);
     REQUIRE(results[0].size() == results[1].size());
@@ -177,13 +180,13 @@ TEST_CASE("a gin layer as a whole is that of its parts, with all gradients and s
 TEST_CASE("a gin layer as a whole has the gradients of finite differences", "[gin][kernels]") {
   torch::manual_seed(4);
   const graph::GraphBatch packed = few_graphs();
-  const BatchTensors batch = to_tensors(packed, torch::kCPU);
+  const kernels::BatchTensors batch = kernels::to_tensors(packed, torch::kCPU);
   for (const bool has_messages : {true, false}) {
     WholeLayer layer(5, 4, has_messages, torch::kDouble);
     std::vector<at::Tensor> inputs = layer.parameters();
     inputs.push_back(torch::randn({packed.nodes, 5}, torch::kDouble));
     check_gradients(inputs, [&](const std::vector<at::Tensor>& in) {
-      return layer.by(GinKernels::cpu(), in.back(), 0, batch, false);
+      return layer.by(kernels::GinKernels::cpu(), in.back(), 0, batch, false);
     });
   }
 }
@@ -191,7 +194,7 @@ TEST_CASE("a gin layer as a whole has the gradients of finite differences", "[gi
 TEST_CASE("a gin layer as a whole has the same bits with one thread and with more",
           "[gin][kernels]") {
   const graph::GraphBatch packed = test::make_batch(test::random_small_graphs(150, 12));
-  BatchTensors batch = to_tensors(packed, torch::kCPU);
+  kernels::BatchTensors batch = kernels::to_tensors(packed, torch::kCPU);
   batch.noise.seed = 7;
   REQUIRE(packed.nodes * 32 > 2 << 15);  // work for two threads in every loop
   const at::Tensor x = torch::randn({packed.nodes, 32});
@@ -201,7 +204,7 @@ TEST_CASE("a gin layer as a whole has the same bits with one thread and with mor
     at::set_num_threads(threads);
     torch::manual_seed(9);
     WholeLayer layer(32, 32, true, torch::kFloat);
-    results[threads / 2] = layer.results(GinKernels::cpu(), x, 0.3, batch, true, true);
+    results[threads / 2] = layer.results(kernels::GinKernels::cpu(), x, 0.3, batch, true, true);
   }
   at::set_num_threads(before);
   REQUIRE(results[0].size() == results[1].size());
@@ -212,7 +215,7 @@ TEST_CASE("a gin layer as a whole has the same bits with one thread and with mor
 
 TEST_CASE("what a graph is of its nodes: their mean, sum or maximum", "[gin]") {
   const graph::GraphBatch packed = few_graphs();
-  const BatchTensors batch = to_tensors(packed, torch::kCPU);
+  const kernels::BatchTensors batch = kernels::to_tensors(packed, torch::kCPU);
   const at::Tensor x = torch::randn({packed.nodes, 3}, torch::kDouble) - 2;
   std::vector<at::Tensor> sums, largest;
   for (int64_t g = 0; g < packed.graphs; ++g) {
@@ -242,8 +245,8 @@ TEST_CASE("no edge reaches what conv none says, and edges do reach gin", "[gin]"
     config.classes = 4;
     GraphClassifier model = make_model(config);
     model->eval();
-    const at::Tensor a = model->forward(to_tensors(with, torch::kCPU));
-    const at::Tensor b = model->forward(to_tensors(without, torch::kCPU));
+    const at::Tensor a = model->forward(kernels::to_tensors(with, torch::kCPU));
+    const at::Tensor b = model->forward(kernels::to_tensors(without, torch::kCPU));
     CHECK(a.size(1) == 4);
     CHECK(torch::equal(a, b) == (std::string(conv) == "none"));
   }
@@ -251,7 +254,7 @@ TEST_CASE("no edge reaches what conv none says, and edges do reach gin", "[gin]"
 
 TEST_CASE("a classifier computes its gin layers again in backward to the same gradients", "[gin]") {
   const graph::GraphBatch packed = few_graphs();
-  const BatchTensors batch = to_tensors(packed, torch::kCPU);
+  const kernels::BatchTensors batch = kernels::to_tensors(packed, torch::kCPU);
   for (const char* norm : {"none", "graph", "batch"}) {
     std::vector<std::vector<at::Tensor>> seen;
     for (const bool again : {false, true}) {
@@ -295,8 +298,8 @@ TEST_CASE("nodes without identifiers enter with all their features", "[gin]") {
   model->eval();
   graph::GraphBatch other = few_graphs();
   other.x[0] += 1;  // the column that would name an identifier
-  const at::Tensor a = model->forward(to_tensors(packed, torch::kCPU));
-  const at::Tensor b = model->forward(to_tensors(other, torch::kCPU));
+  const at::Tensor a = model->forward(kernels::to_tensors(packed, torch::kCPU));
+  const at::Tensor b = model->forward(kernels::to_tensors(other, torch::kCPU));
   CHECK_FALSE(torch::equal(a[0], b[0]));
   CHECK(torch::equal(a[1], b[1]));
 }

@@ -44,7 +44,8 @@ TEST_CASE("products of matrices are those written down, at the edges of blocks t
         const at::Tensor weight = torch::randn({outputs, inputs}, type);
         const at::Tensor bias = torch::randn({outputs}, type);
         const at::Tensor wanted = multiplied_by_hand(a, weight.t());
-        for (const ProductKernels* kernels : {&ProductKernels::cpu(), &ProductKernels::plain()}) {
+        for (const kernels::ProductKernels* kernels :
+             {&kernels::ProductKernels::cpu(), &kernels::ProductKernels::plain()}) {
           check_close(kernels->product(a, weight.t(), {}, false), wanted, "turned", tolerance,
                       tolerance);
           check_close(kernels->product(a, weight.t().contiguous(), bias, false), wanted + bias,
@@ -76,9 +77,9 @@ TEST_CASE("products have the same bits with any number of threads", "[linear]") 
     std::vector<at::Tensor> outs, sums;
     for (const int threads : {1, 2, 9}) {
       at::set_num_threads(threads);
-      outs.push_back(ProductKernels::cpu().product(a, weight.t(), {}, in_bfloat16));
+      outs.push_back(kernels::ProductKernels::cpu().product(a, weight.t(), {}, in_bfloat16));
       at::Tensor sum = torch::zeros({400, 30}), of_g = torch::zeros({400});
-      ProductKernels::cpu().add_product(sum, of_g, g, a, in_bfloat16);
+      kernels::ProductKernels::cpu().add_product(sum, of_g, g, a, in_bfloat16);
       sums.push_back(at::cat({sum.flatten(), of_g}));
     }
     at::set_num_threads(before);

@@ -18,7 +18,7 @@ using test::short_numbers;
 using train::Autocast;
 
 bool has_products() {
-  if (ProductKernels::cpu().rounds(1000, 1)) return true;
+  if (kernels::ProductKernels::cpu().rounds(1000, 1)) return true;
   WARN("no AVX512-BF16 here: products of bfloat16 were not tried");
   return false;
 }
@@ -45,7 +45,7 @@ std::vector<RoundedShape> rounded_shapes() {
 TEST_CASE("products in bfloat16 are those of rounded factors", "[linear][precision]") {
   if (!has_products()) return;
   torch::manual_seed(11);
-  const ProductKernels& kernels = ProductKernels::cpu();
+  const kernels::ProductKernels& kernels = kernels::ProductKernels::cpu();
   for (const auto& [rows, inputs, outputs] : rounded_shapes()) {
     INFO(rows << " x " << inputs << " x " << outputs);
     const at::Tensor wide = torch::randn({rows, inputs + 3}), a = wide.slice(1, 1, inputs + 1);
@@ -76,7 +76,7 @@ TEST_CASE("products that are not in bfloat16, or cannot be, are those of 32 bits
   const at::Tensor a = torch::randn({300, 40}), weight = torch::randn({50, 40});
   const at::Tensor g = torch::randn({300, 50}), bias = torch::randn({50});
   const auto run = [&](at::ScalarType type, bool in_bfloat16) {
-    const ProductKernels& kernels = ProductKernels::cpu();
+    const kernels::ProductKernels& kernels = kernels::ProductKernels::cpu();
     at::Tensor sum = torch::zeros({50, 40}, type), of_g = torch::zeros({50}, type);
     kernels.add_product(sum, of_g, g.to(type), a.to(type), in_bfloat16);
     const at::Tensor out =
@@ -84,18 +84,18 @@ TEST_CASE("products that are not in bfloat16, or cannot be, are those of 32 bits
     return at::cat({out.flatten(), sum.flatten(), of_g});
   };
   at_every_isa([&] {
-    const bool can_round = ProductKernels::cpu().rounds(300, 40);
+    const bool can_round = kernels::ProductKernels::cpu().rounds(300, 40);
     CHECK(run(at::kFloat, true).equal(run(at::kFloat, false)) != can_round);
     CHECK(run(at::kDouble, true).equal(run(at::kDouble, false)));
     // A layer outside of autocast, and one in double inside.
-    const at::Tensor exact = ProductKernels::cpu().product(a, weight.t(), bias, false);
+    const at::Tensor exact = kernels::ProductKernels::cpu().product(a, weight.t(), bias, false);
     CHECK(linear(a, weight, bias).equal(exact));
     {
       const Autocast none("32", at::kCPU);
       CHECK(linear(a, weight, bias).equal(exact));
     }
   });
-  CHECK_FALSE(ProductKernels::plain().rounds(300, 40));
+  CHECK_FALSE(kernels::ProductKernels::plain().rounds(300, 40));
 }
 
 TEST_CASE("what has no products of bfloat16 is LibTorch's under autocast", "[linear][precision]") {
@@ -113,7 +113,8 @@ TEST_CASE("what has no products of bfloat16 is LibTorch's under autocast", "[lin
   const Autocast in_16_bits("bf16-mixed", at::kCPU);
   CHECK(is_libtorchs(few));
   CHECK(is_libtorchs(many.to(at::kBFloat16)));
-  at_every_isa([&] { CHECK(is_libtorchs(many) != ProductKernels::cpu().rounds(300, 40)); });
+  at_every_isa(
+      [&] { CHECK(is_libtorchs(many) != kernels::ProductKernels::cpu().rounds(300, 40)); });
 }
 
 /// A layer's result and the gradients of its input, weight and bias for that of the result.

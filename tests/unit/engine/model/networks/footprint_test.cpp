@@ -247,7 +247,7 @@ TEST_CASE(
   rounded.precision = "bf16-mixed";
   test::at_every_isa([&] {
     compare("classifier student", GatConfig::student(kIds), {64, 256}, rounded);
-    if (!ProductKernels::cpu().rounds(1000, 1)) return;
+    if (!kernels::ProductKernels::cpu().rounds(1000, 1)) return;
     const GatConfig teacher = GatConfig::teacher(kIds);
     CHECK(static_cast<double>(measured_peak(teacher, rounded, 256)) <
           1.001 * static_cast<double>(measured_peak(teacher, {}, 256)));

@@ -23,7 +23,9 @@ using test::make_batch;
 using test::random_small_graphs;
 using test::tensor_of;
 
-BatchTensors form_tensors(const graph::GraphBatch& batch) { return to_tensors(batch, torch::kCPU); }
+kernels::BatchTensors form_tensors(const graph::GraphBatch& batch) {
+  return kernels::to_tensors(batch, torch::kCPU);
+}
 
 at::Tensor normal(at::IntArrayRef shape, at::ScalarType type = torch::kDouble) {
   return torch::randn(shape, type);
@@ -38,7 +40,7 @@ void add_edge_features(graph::GraphBatch& batch, at::Tensor given = {}) {
 }
 
 /// The batch of a golden layer, whose edges already stand in one batch: as one graph.
-test::SmallGraph graph_of(const graph::SafetensorsFile& file, const at::Tensor& edges) {
+test::SmallGraph graph_of(const file::SafetensorsFile& file, const at::Tensor& edges) {
   test::SmallGraph graph;
   graph.nodes = file.tensor(file.has("x") ? "x" : "x0").shape[0];
   graph.x.assign(static_cast<std::size_t>(graph.nodes * 11), 0.0f);
@@ -48,13 +50,13 @@ test::SmallGraph graph_of(const graph::SafetensorsFile& file, const at::Tensor& 
   return graph;
 }
 
-void load(torch::nn::Module& module, const graph::SafetensorsFile& file) {
+void load(torch::nn::Module& module, const file::SafetensorsFile& file) {
   for (auto& item : module.named_parameters()) {
     item.value().set_data(tensor_of(file, "weight." + item.key()));
   }
 }
 
-void check_golden(const torch::nn::Module& module, const graph::SafetensorsFile& file,
+void check_golden(const torch::nn::Module& module, const file::SafetensorsFile& file,
                   double absolute = 1e-5) {
   for (const auto& item : module.named_parameters()) {
     check_close(item.value().grad(), tensor_of(file, "grad." + item.key()), item.key(), absolute);
@@ -102,7 +104,7 @@ TEST_CASE("edges from a node to itself are replaced as PyTorch Geometric does", 
   graph.x.assign(44, 0.0f);
   graph.edges = {{0, 0}, {1, 0}, {2, 2}, {0, 3}, {1, 3}, {3, 3}};
   const graph::GraphBatch packed = make_batch({graph});
-  BatchTensors batch = form_tensors(packed);
+  kernels::BatchTensors batch = form_tensors(packed);
   const auto counting = [](int64_t count) { return torch::arange(count, torch::kDouble); };
   batch.edge_attr_ED = torch::sin(2 * counting(12)).view({6, 2});
   GatV2Conv conv(3, 2, 2, 2);
@@ -134,7 +136,7 @@ TEST_CASE("fused attention of the second kind equals plain operations", "[gatv2]
   graph::GraphBatch packed = make_batch(random_small_graphs(24, 3));
   for (const int features : {1, 4, 11}) {
     add_edge_features(packed, on_grid(torch::randn({packed.edges, features}), 1.0 / 16));
-    const BatchTensors batch = form_tensors(packed);
+    const kernels::BatchTensors batch = form_tensors(packed);
     at_every_isa([&] {
       for (const auto& [heads, channels] : {std::pair{1, 1}, {3, 5}, {8, 24}}) {
         torch::manual_seed(1);
@@ -151,7 +153,7 @@ TEST_CASE("fused attention of the second kind equals plain operations", "[gatv2]
         }
         const at::Tensor fused = gatv2_attention(a[0], a[1], a[2], a[3], a[4], batch);
         const at::Tensor plain =
-            GatKernels::plain().attention_v2(b[0], b[1], b[2], b[3], b[4], batch);
+            kernels::GatKernels::plain().attention_v2(b[0], b[1], b[2], b[3], b[4], batch);
         check_close(fused, plain, "output");
         fused.sin().sum().backward();
         plain.sin().sum().backward();
@@ -165,7 +167,7 @@ TEST_CASE("fused attention of the second kind equals plain operations", "[gatv2]
 
 TEST_CASE("gradients of the forms agree with finite differences", "[gatv2][graph_norm][jk]") {
   const graph::GraphBatch packed = make_batch(tiny_graphs());
-  BatchTensors batch = form_tensors(packed);
+  kernels::BatchTensors batch = form_tensors(packed);
   torch::manual_seed(2);
   batch.edge_attr_ED = normal({batch.edges, 3});
   at_every_isa([&] {
@@ -197,7 +199,7 @@ TEST_CASE("graph norm equals PyTorch Geometric's", "[graph_norm][golden]") {
     graphs.back().x.assign(static_cast<std::size_t>(nodes * 11), 0.0f);
   }
   const graph::GraphBatch packed = make_batch(graphs);
-  const BatchTensors batch = form_tensors(packed);
+  const kernels::BatchTensors batch = form_tensors(packed);
   at_every_isa([&] {
     for (const bool fused : {true, false}) {
       GraphNorm norm(12), opposite(12);
@@ -207,7 +209,8 @@ TEST_CASE("graph norm equals PyTorch Geometric's", "[graph_norm][golden]") {
       opposite->bias = -norm->bias;
       opposite->mean_scale = norm->mean_scale;
       const at::Tensor x = tensor_of(*file, "x").requires_grad_();
-      const NormKernels& kernels = fused ? NormKernels::cpu() : NormKernels::plain();
+      const kernels::NormKernels& kernels =
+          fused ? kernels::NormKernels::cpu() : kernels::NormKernels::plain();
       const auto relu_of = [&](const GraphNorm& n) {
         return kernels.graph_norm(x, {n->weight, n->bias, n->mean_scale}, 0, 1, batch);
       };
@@ -249,7 +252,7 @@ TEST_CASE("standardised inputs are z-scores of the graphs fitted to", "[input]")
   input->fit(store, ids);
   graph::GraphBatch batch;
   graph::gather(store, ids, true, batch);
-  const BatchTensors given = form_tensors(batch);
+  const kernels::BatchTensors given = form_tensors(batch);
   for (const at::Tensor& out : {input->forward(given).slice(1, 4), input->edges(given)}) {
     check_close(out.mean(0), torch::zeros({2}), "mean", 1e-5);
     check_close(out.std(0, false), torch::ones({2}), "deviation", 1e-5);
@@ -258,7 +261,7 @@ TEST_CASE("standardised inputs are z-scores of the graphs fitted to", "[input]")
               (given.x_NF.slice(1, 1) - given.x_NF.slice(1, 1).mean(0)) /
                   given.x_NF.slice(1, 1).std(0, false),
               "z-score", 1e-4);
-  const BatchTensors without = [&] {
+  const kernels::BatchTensors without = [&] {
     graph::gather(store, ids, false, batch);
     return form_tensors(batch);
   }();
@@ -267,7 +270,7 @@ TEST_CASE("standardised inputs are z-scores of the graphs fitted to", "[input]")
 
 TEST_CASE("identifiers may be taken for unknown or share hashed rows", "[input]") {
   const graph::GraphBatch packed = make_batch(random_small_graphs(40, 5));
-  BatchTensors batch = form_tensors(packed);
+  kernels::BatchTensors batch = form_tensors(packed);
   batch.noise = {3, 12};
   InputForm form;
   form.id_embedding = "unknown";

@@ -25,7 +25,9 @@ using test::make_batch;
 using test::random_small_graphs;
 using test::tensor_of;
 
-BatchTensors tensors(const graph::GraphBatch& batch) { return to_tensors(batch, torch::kCPU); }
+kernels::BatchTensors tensors(const graph::GraphBatch& batch) {
+  return kernels::to_tensors(batch, torch::kCPU);
+}
 
 TEST_CASE("attention equals PyTorch Geometric's at every instruction set", "[gat_conv][golden]") {
   const auto file = fixture("gat_conv");
@@ -57,7 +59,7 @@ TEST_CASE("attention equals PyTorch Geometric's at every instruction set", "[gat
 
 TEST_CASE("fused attention equals plain tensor operations on random graphs", "[gat_conv]") {
   const graph::GraphBatch packed = make_batch(random_small_graphs(24, 3));
-  const BatchTensors batch = tensors(packed);
+  const kernels::BatchTensors batch = tensors(packed);
   at_every_isa([&] {
     for (const auto& [heads, channels] : {std::pair{1, 1}, {1, 40}, {3, 5}, {8, 24}}) {
       torch::manual_seed(1);
@@ -70,7 +72,8 @@ TEST_CASE("fused attention equals plain tensor operations on random graphs", "[g
         t.requires_grad_();
       }
       const at::Tensor fused = gat_attention(a[0], a[1], a[2], a[3], batch);
-      const at::Tensor plain = GatKernels::plain().attention(b[0], b[1], b[2], b[3], batch);
+      const at::Tensor plain =
+          kernels::GatKernels::plain().attention(b[0], b[1], b[2], b[3], batch);
       check_close(fused, plain, "output");
       fused.sin().sum().backward();
       plain.sin().sum().backward();
@@ -90,7 +93,7 @@ TEST_CASE("gradients of attention, norm and pooling agree with finite difference
                   [&](const auto& e) { return e.first >= graph.nodes || e.second >= graph.nodes; });
   }
   const graph::GraphBatch packed = make_batch(graphs);
-  const BatchTensors batch = tensors(packed);
+  const kernels::BatchTensors batch = tensors(packed);
   at_every_isa([&] {
     torch::manual_seed(2);
     const auto normal = [](at::IntArrayRef shape) { return torch::randn(shape, torch::kDouble); };
@@ -116,7 +119,7 @@ TEST_CASE("gradients of attention, norm and pooling agree with finite difference
 
 TEST_CASE("norm, relu and dropout in one pass equal three layers", "[norm]") {
   const graph::GraphBatch packed = make_batch(random_small_graphs(30, 4));
-  const BatchTensors batch = tensors(packed);
+  const kernels::BatchTensors batch = tensors(packed);
   at_every_isa([&] {
     torch::nn::BatchNorm1d fused(17), plain(17);
     for (int step = 0; step < 2; ++step) {
@@ -138,7 +141,7 @@ TEST_CASE("norm, relu and dropout in one pass equal three layers", "[norm]") {
 TEST_CASE("noise does not depend on how graphs are packed and is well spread", "[noise]") {
   const auto graphs = random_small_graphs(40, 5);
   const graph::GraphBatch packed = make_batch(graphs);
-  BatchTensors all = tensors(packed);
+  kernels::BatchTensors all = tensors(packed);
   all.noise = {3, 12};
   at_every_isa([&] {
     const at::Tensor ones = torch::ones({all.nodes, 33});
@@ -149,7 +152,7 @@ TEST_CASE("noise does not depend on how graphs are packed and is well spread", "
     CHECK(normal.std().item<double>() == Approx(1).margin(0.02));
     for (const std::size_t g : {std::size_t{3}, std::size_t{17}}) {
       const graph::GraphBatch one = make_batch({graphs[g]});
-      BatchTensors single = tensors(one);
+      kernels::BatchTensors single = tensors(one);
       single.noise = all.noise;
       const auto rows = torch::indexing::Slice(packed.node_ptr[static_cast<int64_t>(g)],
                                                packed.node_ptr[static_cast<int64_t>(g) + 1]);
@@ -158,7 +161,7 @@ TEST_CASE("noise does not depend on how graphs are packed and is well spread", "
       check_close(normal_noise(single, 33, 2), normal.index({rows}), "normal", 1e-6, 1e-6);
     }
     for (const graph::NoiseKey other : {graph::NoiseKey{4, 12}, graph::NoiseKey{3, 13}}) {
-      BatchTensors changed = all;
+      kernels::BatchTensors changed = all;
       changed.noise = other;
       CHECK(relu_dropout(ones, 0.3, 2, changed).eq(kept).to(torch::kFloat).mean().item<double>() ==
             Approx(0.58).margin(0.03));
@@ -170,12 +173,13 @@ TEST_CASE("noise does not depend on how graphs are packed and is well spread", "
 TEST_CASE("blocked heads equal their dense form with gradients", "[blocked_heads]") {
   constexpr int64_t kIds = 20;
   const graph::GraphBatch packed = make_batch(random_small_graphs(120, 6, kIds));
-  const BatchTensors batch = tensors(packed);
+  const kernels::BatchTensors batch = tensors(packed);
   REQUIRE(batch.nodes > 1100);
   torch::manual_seed(3);
   const at::Tensor z = torch::randn({batch.nodes, 7}) * 2, weight = torch::randn({kIds, 7}),
                    bias = torch::randn({kIds});
-  const at::Tensor source = batch.in_source_E.to(torch::kLong), target = edge_targets(batch);
+  const at::Tensor source = batch.in_source_E.to(torch::kLong),
+                   target = kernels::edge_targets(batch);
   const at::Tensor wanted = torch::zeros({batch.nodes, kIds});
   wanted.index_put_({source, batch.id_N.to(torch::kLong).index({target})}, torch::ones({}));
   REQUIRE(wanted.sum().item<int64_t>() < batch.edges);  // some neighbours share an id
@@ -230,7 +234,7 @@ TEST_CASE("parameter counts follow the published formulas", "[model]") {
 
 TEST_CASE("checkpointing changes no gradient and no running statistic", "[model]") {
   const graph::GraphBatch packed = make_batch(random_small_graphs(16, 8));
-  BatchTensors batch = tensors(packed);
+  kernels::BatchTensors batch = tensors(packed);
   batch.noise = {1, 4};
   const auto compare = [&](auto plain, auto kept, const auto& call) {
     const at::NoGradGuard no_grad;
@@ -260,7 +264,7 @@ TEST_CASE("checkpointing changes no gradient and no running statistic", "[model]
 
 TEST_CASE("results do not depend on the number of threads", "[model]") {
   const graph::GraphBatch packed = make_batch(random_small_graphs(200, 10));
-  const BatchTensors batch = tensors(packed);
+  const kernels::BatchTensors batch = tensors(packed);
   const int before = at::get_num_threads();
   std::vector<at::Tensor> first;
   for (const int threads : {1, 2, 3}) {
@@ -294,13 +298,13 @@ TEST_CASE("results do not depend on the number of threads", "[model]") {
 
 TEST_CASE("an instruction set this machine does not know is a usage error", "[isa]") {
   try {
-    set_isa_level("sse9");
+    kernels::set_isa_level("sse9");
     FAIL("accepted");
   } catch (const Error& error) {
     CHECK(error.code() == ExitCode::kUsage);
     CHECK(std::string(error.what()).find("portable") != std::string::npos);
   }
-  CHECK(isa_levels_available().front() == "portable");
+  CHECK(kernels::isa_levels_available().front() == "portable");
 }
 
 }  // namespace

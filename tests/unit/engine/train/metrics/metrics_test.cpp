@@ -19,7 +19,7 @@ struct Sample {
 
 /// Scores on a coarse grid, so that many tie.
 Sample random_sample(uint64_t seed, int64_t size, uint64_t levels) {
-  graph::Random random(seed);
+  arrays::Random random(seed);
   Sample out;
   for (int64_t i = 0; i < size; ++i) {
     out.labels.push_back(static_cast<int64_t>(random.below(3) == 0));

@@ -21,7 +21,7 @@ namespace {
 
 /// Graphs 500, 503, ...; classes of these sizes, mixed; difficulties random.
 LabelledGraphs graphs_of(const std::vector<int64_t>& sizes, uint64_t seed = 1) {
-  graph::Random random(seed);
+  arrays::Random random(seed);
   LabelledGraphs out;
   for (std::size_t c = 0; c < sizes.size(); ++c) {
     out.label.insert(out.label.end(), static_cast<std::size_t>(sizes[c]), static_cast<int64_t>(c));

@@ -21,7 +21,7 @@ namespace {
 /// Attacks are 0, 3, 6, ... and benign windows 1000, 1007, ...; difficulties random, every fourth
 /// equal to the one before.
 Windows windows(int64_t attacks, int64_t benign, uint64_t seed = 1) {
-  graph::Random random(seed);
+  arrays::Random random(seed);
   Windows out;
   for (int64_t i = 0; i < attacks; ++i) out.attacks.push_back(3 * i);
   for (int64_t i = 0; i < benign; ++i) {

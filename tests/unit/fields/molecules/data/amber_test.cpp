@@ -5,14 +5,14 @@
 #include "support/can/log_text.h"
 #include "support/fields/molecules/molecule_text.h"
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 namespace {
 
 using Catch::Contains;
 
 Molecule read(const std::string& topology, const std::string& coordinates) {
-  Molecule out = read_amber_topology(LineReader("top.prmtop", topology));
-  read_amber_coordinates(LineReader("top.rst7", coordinates), out);
+  Molecule out = read_amber_topology(file::LineReader("top.prmtop", topology));
+  read_amber_coordinates(file::LineReader("top.rst7", coordinates), out);
   return out;
 }
 
@@ -78,7 +78,7 @@ TEST_CASE("a topology that is not sound is refused with its line", "[molecules]"
       {good + "%FLAG MASS\n", "MASS appears twice"}};
   for (const auto& [text, wanted] : cases) {
     const std::string said =
-        test::data_error([&] { read_amber_topology(LineReader("top.prmtop", text)); });
+        test::data_error([&] { read_amber_topology(file::LineReader("top.prmtop", text)); });
     CHECK_THAT(said, Contains(wanted));
     CHECK_THAT(said, Contains("top.prmtop"));
   }
@@ -99,4 +99,4 @@ TEST_CASE("coordinates that do not fit their topology are refused with their lin
   CHECK(read(test::small_topology(), good + "   9.0   9.0   9.0\n").atoms[3].pos[0] == -1.09);
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

@@ -8,7 +8,7 @@
 #include "fuzz/fuzz_molecules.cpp"
 #undef LLVMFuzzerTestOneInput
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 namespace {
 
 constexpr int kInputs = 20000;
@@ -40,4 +40,4 @@ TEST_CASE("mutated mmCIF files are refused or read as molecules", "[molecules][f
 }
 
 }  // namespace
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

@@ -4,11 +4,11 @@
 #include "fields/molecules/data/molecule_store.h"
 #include "support/graphs/store_flips.h"
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 namespace {
 
-void use_molecules(const fs::path& path) {
-  const MoleculeStore store = MoleculeStore::open(path, Check::kRanges);
+void use_molecules(const std::filesystem::path& path) {
+  const MoleculeStore store = MoleculeStore::open(path, graph::Check::kRanges);
   float sum = 0;
   for (std::size_t g = 0; g + 1 < store.atom_ptr().size(); ++g) {
     const auto walk = [&](const auto& terms, int64_t ends) {
@@ -37,7 +37,7 @@ void use_molecules(const fs::path& path) {
 
 TEST_CASE("a flipped bit of a store of molecules is found, and never leads outside of the file",
           "[flips]") {
-  check_flips({test::synth_of("molecules", 6, 60), use_molecules});
+  graph::check_flips({test::synth_of("molecules", 6, 60), use_molecules});
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

@@ -13,7 +13,7 @@
 #include "support/can/log_text.h"
 #include "support/fields/molecules/molecule_text.h"
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 namespace {
 
 std::vector<std::size_t> all_residues(const Structure& s) {
@@ -29,7 +29,7 @@ int64_t directed(const std::vector<std::array<int32_t, 2>>& pairs) {
 }  // namespace
 
 TEST_CASE("pairs near one another are those of the plain search", "[molecules]") {
-  Random random(5);
+  arrays::Random random(5);
   for (int round = 0; round < 60; ++round) {
     const double size = 1 + 30 * random.uniform(), cutoff = 0.3 + 5 * random.uniform();
     std::vector<Point> points(random.below(120));
@@ -53,8 +53,8 @@ TEST_CASE("pairs near one another are those of the plain search", "[molecules]")
 }
 
 TEST_CASE("a molecule as arrays in the published units", "[molecules]") {
-  Molecule m = read_amber_topology(LineReader("a", test::small_topology()));
-  read_amber_coordinates(LineReader("b", test::small_coordinates()), m);
+  Molecule m = read_amber_topology(file::LineReader("a", test::small_topology()));
+  read_amber_coordinates(file::LineReader("b", test::small_coordinates()), m);
   const MoleculeGraph g = graph_of(m, 2.7);
   REQUIRE(g.atoms() == 4);
   CHECK(g.x[3] == Approx(-2));
@@ -119,11 +119,11 @@ TEST_CASE("terms by names: those with an atom that is missing drop out", "[molec
 
 TEST_CASE("residues that are no RNA are left out and named, or bonded by distance", "[molecules]") {
   const Structure s =
-      read_pdb(LineReader("a.pdb", test::pdb_row("P", "A", 1, {0, 0, 0}, "P") +
-                                       test::pdb_row("XX", "A", 1, {3, 3, 3}, "C") +
-                                       test::pdb_row("C1", "LIG", 2, {10, 0, 0}, "C") +
-                                       test::pdb_row("C2", "LIG", 2, {11.5, 0, 0}, "C") +
-                                       test::pdb_row("C3", "LIG", 2, {14, 0, 0}, "C")));
+      read_pdb(file::LineReader("a.pdb", test::pdb_row("P", "A", 1, {0, 0, 0}, "P") +
+                                             test::pdb_row("XX", "A", 1, {3, 3, 3}, "C") +
+                                             test::pdb_row("C1", "LIG", 2, {10, 0, 0}, "C") +
+                                             test::pdb_row("C2", "LIG", 2, {11.5, 0, 0}, "C") +
+                                             test::pdb_row("C3", "LIG", 2, {14, 0, 0}, "C")));
   LeftOut left_out;
   CHECK(with_force_field(s, all_residues(s), false, left_out).atoms.size() == 1);
   CHECK(left_out.residues == std::map<std::string, int64_t>{{"LIG", 1}});
@@ -139,9 +139,9 @@ TEST_CASE("a strand of RNA from AMBER and from PDB, and pockets of an entry: gol
           "[molecules]") {
   const auto data = test::shared_path("data/rna");
   if (!data) return;
-  Molecule amber = read_amber_topology(LineReader(*data / "gaucu.parm7.gz"));
-  read_amber_coordinates(LineReader(*data / "gaucu.rst7.gz"), amber);
-  const Structure solved = read_pdb(LineReader(*data / "gaucu.pdb.gz"));
+  Molecule amber = read_amber_topology(file::LineReader(*data / "gaucu.parm7.gz"));
+  read_amber_coordinates(file::LineReader(*data / "gaucu.rst7.gz"), amber);
+  const Structure solved = read_pdb(file::LineReader(*data / "gaucu.pdb.gz"));
   LeftOut left_out;
   const Molecule named = with_force_field(solved, all_residues(solved), false, left_out);
   CHECK(left_out.atoms.empty());
@@ -172,7 +172,7 @@ TEST_CASE("a strand of RNA from AMBER and from PDB, and pockets of an entry: gol
   }
   CHECK(strain / static_cast<double>(amber.bonds.size()) == Approx(1.88e-4).epsilon(0.005));
 
-  const Structure entry = read_mmcif(LineReader(*data / "3d2g.cif.gz"));
+  const Structure entry = read_mmcif(file::LineReader(*data / "3d2g.cif.gz"));
   std::vector<bool> is_rna;
   for (const SolvedResidue& r : entry.residues) is_rna.push_back(nucleotide_of(r.name) != 0);
   const std::vector<Pocket> pockets = cut_pockets(entry, "TPP", 5, is_rna);
@@ -186,9 +186,9 @@ TEST_CASE("a strand of RNA from AMBER and from PDB, and pockets of an entry: gol
 TEST_CASE("the arrays of a molecule equal the golden ones, term by term", "[molecules][golden]") {
   const auto data = test::shared_path("data/rna"), fixtures = test::shared_path("fixtures");
   if (!data || !fixtures) return;
-  const auto golden = SafetensorsFile::open(*fixtures / "rna3e_gaucu.safetensors");
-  Molecule amber = read_amber_topology(LineReader(*data / "gaucu.parm7.gz"));
-  read_amber_coordinates(LineReader(*data / "gaucu.rst7.gz"), amber);
+  const auto golden = file::SafetensorsFile::open(*fixtures / "rna3e_gaucu.safetensors");
+  Molecule amber = read_amber_topology(file::LineReader(*data / "gaucu.parm7.gz"));
+  read_amber_coordinates(file::LineReader(*data / "gaucu.rst7.gz"), amber);
   const MoleculeGraph found = graph_of(amber, golden.require<double>("cutoff", {})[0]);
   const auto x = golden.require<float>("x", {157, kAtomFeatures});
   for (std::size_t i = 0; i < x.size(); ++i) CHECK(found.x[i] == Approx(x[i]).margin(2e-4));
@@ -242,4 +242,4 @@ TEST_CASE("the arrays of a molecule equal the golden ones, term by term", "[mole
           wanted("quadra", 4, kDihedralFeatures));
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

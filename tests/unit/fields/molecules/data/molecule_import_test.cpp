@@ -14,7 +14,7 @@
 #include "support/graphs/tar_text.h"
 #include "support/programs/command.h"
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 namespace {
 
 namespace fs = std::filesystem;
@@ -23,11 +23,13 @@ using nlohmann::json;
 
 std::string one_atom(double x = 0) { return test::pdb_row("P", "A", 1, {x, 0, 0}, "P"); }
 
-ImportReport import(const fs::path& source, const fs::path& to,
-                    const json& values = json::object()) {
-  return import_source(all_domains(), source, to, values);
+data::ImportReport import(const fs::path& source, const fs::path& to,
+                          const json& values = json::object()) {
+  return data::import_source(data::all_domains(), source, to, values);
 }
-MoleculeStore store_in(const fs::path& folder) { return MoleculeStore::open(folder / kStoreName); }
+MoleculeStore store_in(const fs::path& folder) {
+  return MoleculeStore::open(folder / data::kStoreName);
+}
 
 }  // namespace
 
@@ -54,14 +56,14 @@ TEST_CASE("groups of molecules stay in one part", "[molecules]") {
 
 TEST_CASE("to a training a store of molecules is a set of graphs", "[molecules]") {
   const test::ScratchFolder folder;
-  write_synthetic(folder / "in", test::synth_of("molecules", 5, 60));
+  graph::write_synthetic(folder / "in", test::synth_of("molecules", 5, 60));
   import(folder / "in", folder / "store");
   const MoleculeStore store = store_in(folder / "store");
-  const GraphSet& set = store;
+  const graph::GraphSet& set = store;
   CHECK(set.is_spatial());
-  StepTotals sum;
+  graph::StepTotals sum;
   for (int64_t id = 0; id < 5; ++id) {
-    const StepTotals one = set.size_of(id);
+    const graph::StepTotals one = set.size_of(id);
     CHECK(one.graphs == 1);
     CHECK(set.label_of(id) == store.ligand()[static_cast<std::size_t>(id)]);
     sum.nodes += one.nodes;
@@ -71,14 +73,14 @@ TEST_CASE("to a training a store of molecules is a set of graphs", "[molecules]"
   CHECK(sum.edges == 2 * (store.bonds().count() + store.pairs().count()));
   CHECK(sum.nodes == store.facts().at("nodes").at("sum"));
   CHECK(sum.edges == store.facts().at("edges").at("sum"));
-  GraphBatch batch;
-  gather(set, std::vector<int64_t>{3, 1}, false, batch);
+  graph::GraphBatch batch;
+  graph::gather(set, std::vector<int64_t>{3, 1}, false, batch);
   CHECK(batch.graphs == 2);
   CHECK(batch.graph_id[0] == 3);
   CHECK(batch.node_ptr[1] == set.size_of(3).nodes);
   CHECK(batch.nodes == set.size_of(3).nodes + set.size_of(1).nodes);
-  const PackPlan plan = make_pack_plan(set, std::vector<int64_t>{0, 1, 2, 3, 4},
-                                       {0, 0, set.size_of(0).edges * 5 / 2}, true, 1, 0);
+  const graph::PackPlan plan = graph::make_pack_plan(
+      set, std::vector<int64_t>{0, 1, 2, 3, 4}, {0, 0, set.size_of(0).edges * 5 / 2}, true, 1, 0);
   CHECK(plan.order.size() == 5);
   CHECK(plan.packs() >= 3);
 }
@@ -121,7 +123,8 @@ TEST_CASE("pockets are cut out of entries, and named by their ligand", "[molecul
   write_file(folder / "1abc.pdb", one_atom() +
                                       test::pdb_row("C1", "TPP", 9, {3, 0, 0}, "C", "HETATM") +
                                       test::pdb_row("C1", "TPP", 10, {60, 0, 0}, "C", "HETATM"));
-  const ImportReport report = import(folder / "1abc.pdb", folder / "out", {{"ligand", "TPP"}});
+  const data::ImportReport report =
+      import(folder / "1abc.pdb", folder / "out", {{"ligand", "TPP"}});
   CHECK(report.graphs == 1);
   REQUIRE(report.warnings.size() == 1);
   CHECK_THAT(report.warnings[0].message, Contains("1 copies of TPP have no residue near them"));
@@ -141,7 +144,7 @@ TEST_CASE("embeddings are the catalogue, and a ligand without one is refused", "
   write_file(folder / "in/a.pdb", one_atom());
   const std::vector<float> zero = {0, 0, 0}, one = {1, 2, 3};
   const auto write = [&](const std::vector<float>& second, const std::string& name) {
-    SafetensorsWriter writer;
+    file::SafetensorsWriter writer;
     writer.add("BBB", {3}, std::span(zero));
     writer.add("1xyz_AAA", {static_cast<int64_t>(second.size())}, std::span(second));
     writer.write(folder / name);
@@ -158,7 +161,7 @@ TEST_CASE("embeddings are the catalogue, and a ligand without one is refused", "
   write_file(folder / "in/labels.csv", "file,ligand\na.pdb,CCC\n");
   CHECK_THAT(test::data_error([&] { import(folder / "in", folder / "no"); }),
              Contains("labels.csv:2: the ligand CCC is not among the embeddings"));
-  CHECK_FALSE(fs::exists(folder / "no" / kStoreName));
+  CHECK_FALSE(fs::exists(folder / "no" / data::kStoreName));
   write({1, 2}, "short.safetensors");
   CHECK_THAT(test::data_error([&] {
                import(folder / "in", folder / "no",
@@ -209,7 +212,7 @@ TEST_CASE("497 pockets of RNA: counts and parts", "[molecules]") {
   const auto data = test::shared_path("data/rna");
   if (!data) return;
   const test::ScratchFolder folder;
-  const ImportReport report =
+  const data::ImportReport report =
       import(*data / "pockets.tar.gz", folder / "out",
              {{"labels", (*data / "pockets.csv").string()},
               {"label_column", "ligand"},
@@ -226,4 +229,4 @@ TEST_CASE("497 pockets of RNA: counts and parts", "[molecules]") {
   CHECK(store.verify().empty());
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

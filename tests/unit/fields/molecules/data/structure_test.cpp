@@ -5,14 +5,14 @@
 #include "support/can/log_text.h"
 #include "support/fields/molecules/molecule_text.h"
 
-namespace kdgat::graph {
+namespace kdgat::molecules {
 namespace {
 
 using Catch::Contains;
 using test::pdb_row;
 
-Structure pdb(const std::string& text) { return read_pdb(LineReader("a.pdb", text)); }
-Structure cif(const std::string& text) { return read_mmcif(LineReader("a.cif", text)); }
+Structure pdb(const std::string& text) { return read_pdb(file::LineReader("a.pdb", text)); }
+Structure cif(const std::string& text) { return read_mmcif(file::LineReader("a.cif", text)); }
 
 const std::string kColumns =
     "data_1ABC\n#\nloop_\n_other.id\n1\n2\n#\nloop_\n_atom_site.group_PDB\n_atom_site.type_symbol\n"
@@ -104,4 +104,4 @@ TEST_CASE("pockets are whole residues near each copy of a ligand", "[molecules]"
   CHECK(pockets[1].residues.empty());
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::molecules

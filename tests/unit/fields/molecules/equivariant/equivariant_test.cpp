@@ -111,9 +111,9 @@ TEST_CASE("plain numbers count kinds of atoms and distances, and the nearest of 
           "[equivariant]") {
   const test::MoleculeFixture data(12, 40, 3);
   const PocketData pockets = open_pockets(data.folder / "data");
-  const model::PlainNumbers numbers =
-      model::plain_numbers(pockets.store, pockets.train, pockets.train);
-  const model::MoleculeView first = model::view_of(pockets.store, pockets.train[0]);
+  const molecules::PlainNumbers numbers =
+      molecules::plain_numbers(pockets.store, pockets.train, pockets.train);
+  const molecules::MoleculeView first = molecules::view_of(pockets.store, pockets.train[0]);
   const std::size_t atoms = first.pos.size() / 3;
   float counted = 0, pairs = 0;
   const std::size_t kinds = static_cast<std::size_t>(numbers.width) - 10 * 20;
@@ -172,7 +172,7 @@ TEST_CASE("a ranking is told apart by what was seen, with intervals by entry", "
 
 TEST_CASE("the energy of bonded terms is finite, and 0 of nothing", "[equivariant]") {
   const test::MoleculeFixture data(4, 40, 3);
-  const graph::MoleculeStore store = data.store();
+  const molecules::MoleculeStore store = data.store();
   const std::vector<int64_t> one = {0}, all = {0, 1, 2, 3};
   const double energy = physics_loss(store, one);
   CHECK(energy > 0);

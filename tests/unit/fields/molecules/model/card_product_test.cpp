@@ -9,14 +9,14 @@
 #include "support/fields/molecules/product_case.h"
 
 // The tensor product of a card against the plain one; see kernels/cuda/cuda_families_test.cpp.
-namespace kdgat::model {
+namespace kdgat::molecules {
 namespace {
 
 using test::ProductCase;
 
 void check_product(at::Device device) {
-  cuda::ShimLauncher launcher(cuda::shim::Order::kMixed);
-  std::optional<cuda::CpuIsCard> as_card;
+  kernels::cuda::ShimLauncher launcher(kernels::cuda::shim::Order::kMixed);
+  std::optional<kernels::cuda::CpuIsCard> as_card;
   if (device.is_cpu()) as_card.emplace(launcher);
   int64_t shape = 0;
   for (const Irreps& irreps : {Irreps{{5, 1, 3}}, Irreps{{4, 3, 2}}, Irreps{{6, 0, 2}}}) {
@@ -57,7 +57,7 @@ void check_product(at::Device device) {
       }
     }
   }
-  for (const std::string& problem : cuda::ShimLauncher::problems()) FAIL_CHECK(problem);
+  for (const std::string& problem : kernels::cuda::ShimLauncher::problems()) FAIL_CHECK(problem);
 }
 
 TEST_CASE("the tensor product of a card equals the plain one", "[cuda][molecules]") {
@@ -65,8 +65,8 @@ TEST_CASE("the tensor product of a card equals the plain one", "[cuda][molecules
 }
 
 TEST_CASE("layers over the same edges share what a card reads of them", "[cuda][molecules]") {
-  cuda::ShimLauncher launcher;
-  const cuda::CpuIsCard as_card(launcher);
+  kernels::cuda::ShimLauncher launcher;
+  const kernels::cuda::CpuIsCard as_card(launcher);
   const Irreps irreps{{4, 3, 2}};
   const ProductCase c(irreps, 9, 30, 6, at::kFloat, false),
       other(irreps, 9, 30, 6, at::kFloat, false);
@@ -95,4 +95,4 @@ TEST_CASE("on a card the tensor product equals the plain one", "[gpu]") {
 }
 
 }  // namespace
-}  // namespace kdgat::model
+}  // namespace kdgat::molecules

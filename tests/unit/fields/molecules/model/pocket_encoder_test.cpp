@@ -5,11 +5,11 @@
 #include "support/graphs/golden.h"
 
 using namespace kdgat;
-using namespace kdgat::model;
+using namespace kdgat::molecules;
 
 namespace {
 
-torch::Tensor golden_tensor(const graph::SafetensorsFile& file, const std::string& name) {
+torch::Tensor golden_tensor(const file::SafetensorsFile& file, const std::string& name) {
   return test::exact_of(file, name);
 }
 
@@ -22,7 +22,7 @@ MoleculeTerms terms_of(const torch::Tensor& index, const torch::Tensor& attr) {
   return out;
 }
 
-MoleculeBatch batch_of(const graph::SafetensorsFile& file, const PocketConfig& config,
+MoleculeBatch batch_of(const file::SafetensorsFile& file, const PocketConfig& config,
                        const torch::Tensor& pos, torch::ScalarType type) {
   const auto tensor = [&](const std::string& name) { return golden_tensor(file, name); };
   MoleculeBatch out;
@@ -38,7 +38,7 @@ MoleculeBatch batch_of(const graph::SafetensorsFile& file, const PocketConfig& c
 }
 
 /// Weights of a golden file, or its gradients, by the names of the published modules.
-void load(PocketEncoder& model, const graph::SafetensorsFile& file) {
+void load(PocketEncoder& model, const file::SafetensorsFile& file) {
   const torch::NoGradGuard no_grad;
   int64_t found = 0;
   for (auto& item : model->named_parameters()) {
@@ -50,7 +50,7 @@ void load(PocketEncoder& model, const graph::SafetensorsFile& file) {
   CHECK(found == wanted);
 }
 
-PocketConfig small_config(const graph::SafetensorsFile& file, bool norm) {
+PocketConfig small_config(const file::SafetensorsFile& file, bool norm) {
   PocketConfig config;
   config.hidden = {{6, 4, 3}};
   config.layers = 2;

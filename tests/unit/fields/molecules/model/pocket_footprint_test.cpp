@@ -14,7 +14,8 @@
 #include "support/runs/stage_data.h"
 
 using namespace kdgat;
-using namespace kdgat::model;
+using namespace kdgat::kernels;
+using namespace kdgat::molecules;
 
 namespace {
 
@@ -25,10 +26,10 @@ struct Pockets : test::StageData {
     synth.classes = 4;
     torch::set_num_threads(1);
     graph::write_synthetic(folder / "files", synth);
-    graph::import_source(graph::all_domains(), folder / "files", folder / "data",
-                         {{"distance_cutoff", cutoff}});
+    data::import_source(data::all_domains(), folder / "files", folder / "data",
+                        {{"distance_cutoff", cutoff}});
   }
-  graph::MoleculeStore store() const { return graph::MoleculeStore::open(store_file()); }
+  molecules::MoleculeStore store() const { return molecules::MoleculeStore::open(store_file()); }
 };
 
 PocketConfig pocket(const std::string& irreps, int64_t layers) {
@@ -47,7 +48,7 @@ struct Compared {
 
 /// What the trainer does in a step of the first molecules, and what is counted for it, without what
 /// an allocator rounds.
-Compared compare(const graph::MoleculeStore& store, int64_t molecules, PocketConfig config,
+Compared compare(const molecules::MoleculeStore& store, int64_t molecules, PocketConfig config,
                  const memory::StepForm& form, const std::string& loss = "cosine",
                  KernelSet kernels = KernelSet::kCpu) {
   const test::IdleCard card(kernels);
@@ -56,10 +57,10 @@ Compared compare(const graph::MoleculeStore& store, int64_t molecules, PocketCon
   config.output = store.embedding_width();
   config.checkpoints = form.gradient_checkpointing;
   const memory::PeakScope scope(memory::meter(torch::kCPU));
-  objective::PocketLossOptions options;
+  molecules::PocketLossOptions options;
   options.loss_fn = loss;
   std::vector<int32_t> ligands(store.ligand().begin(), store.ligand().end());
-  objective::PocketObjective objective(PocketModel(config, std::ssize(store.ligands())), store,
+  molecules::PocketObjective objective(PocketModel(config, std::ssize(store.ligands())), store,
                                        options, ligands);
   train::Optimizer optimizer(train::parameters_of(objective.module()), true, 1e-4);
   std::vector<torch::Tensor> best;
@@ -108,7 +109,7 @@ TEST_CASE("a step of a pocket encoder needs what is counted from its shapes",
   for (const auto& [molecules, atoms, cutoff] :
        {std::tuple(2, 60, 3.0), std::tuple(4, 200, 4.0), std::tuple(8, 300, 6.0)}) {
     const Pockets data(molecules, atoms, cutoff);
-    const graph::MoleculeStore store = data.store();
+    const molecules::MoleculeStore store = data.store();
     for (const std::string& hidden : irreps) {
       for (const int64_t layers : {1, 4}) {
         for (const bool checkpoints : {false, true}) {
@@ -137,7 +138,7 @@ TEST_CASE("a step of a pocket encoder by a card's kernels needs what is counted"
   for (const auto& [molecules, atoms, cutoff] :
        {std::tuple(4, 200, 4.0), std::tuple(8, 300, 6.0)}) {
     const Pockets data(molecules, atoms, cutoff);
-    const graph::MoleculeStore store = data.store();
+    const molecules::MoleculeStore store = data.store();
     for (const std::string hidden : {"32x0e+16x1o+8x2e", "16x0e+4x1o"}) {
       for (const int64_t layers : {1, 4}) {
         for (const bool checkpoints : {false, true}) {
@@ -157,7 +158,7 @@ TEST_CASE("a step of a pocket encoder by a card's kernels needs what is counted"
 TEST_CASE("a step of a pocket encoder in plain operations needs about what is counted",
           "[molecules][memory]") {
   const Pockets data(4, 100, 4.0);
-  const graph::MoleculeStore store = data.store();
+  const molecules::MoleculeStore store = data.store();
   for (const std::string hidden : {"32x0e+16x1o+8x2e", "16x0e+4x1o"}) {
     for (const bool checkpoints : {false, true}) {
       const Compared found =
@@ -173,7 +174,7 @@ TEST_CASE("a step of a pocket encoder in plain operations needs about what is co
 TEST_CASE("a step of some molecules, in parts, with any loss and pooling needs what is counted",
           "[molecules][memory]") {
   const Pockets data(16, 200, 5);
-  const graph::MoleculeStore store = data.store();
+  const molecules::MoleculeStore store = data.store();
   const auto check = [&](const std::string& what, int64_t molecules, const PocketConfig& config,
                          const memory::StepForm& form, const std::string& loss) {
     const Compared found = compare(store, molecules, config, form, loss);

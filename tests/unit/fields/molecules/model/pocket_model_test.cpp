@@ -8,7 +8,7 @@
 #include "support/runs/stage_data.h"
 
 using namespace kdgat;
-using namespace kdgat::model;
+using namespace kdgat::molecules;
 
 namespace {
 
@@ -23,7 +23,7 @@ PocketConfig small_pocket() {
 }
 
 /// A model of the molecules of a store, in training mode.
-PocketModel model_of(const graph::MoleculeStore& store, PocketConfig config) {
+PocketModel model_of(const molecules::MoleculeStore& store, PocketConfig config) {
   std::vector<int64_t> every(static_cast<std::size_t>(store.molecules()));
   std::iota(every.begin(), every.end(), int64_t{0});
   const AtomStatistics atoms = atom_statistics(store, every);
@@ -39,7 +39,7 @@ PocketModel model_of(const graph::MoleculeStore& store, PocketConfig config) {
   return out;
 }
 
-torch::Tensor vectors(PocketModel& model, const graph::MoleculeStore& store,
+torch::Tensor vectors(PocketModel& model, const molecules::MoleculeStore& store,
                       const std::vector<int64_t>& ids, graph::NoiseKey noise = {}) {
   std::vector<MoleculeView> views;
   for (const int64_t id : ids) views.push_back(view_of(store, id));
@@ -50,7 +50,7 @@ torch::Tensor vectors(PocketModel& model, const graph::MoleculeStore& store,
 
 TEST_CASE("a batch of molecules is each of them alone, with noise and without", "[molecules]") {
   const test::MoleculeFixture data(5, 50);
-  const graph::MoleculeStore store = data.store();
+  const molecules::MoleculeStore store = data.store();
   PocketConfig config = small_pocket();
   config.atom_kinds = 1;
   config.plain = 1;
@@ -76,7 +76,7 @@ TEST_CASE("a batch of molecules is each of them alone, with noise and without", 
 TEST_CASE("plain numbers do not change where a molecule is turned, moved, mirrored or renumbered",
           "[molecules]") {
   const test::MoleculeFixture data(4, 60);
-  const graph::MoleculeStore store = data.store();
+  const molecules::MoleculeStore store = data.store();
   PocketConfig config = small_pocket();
   config.plain = 1;
   PocketModel model = model_of(store, config);
@@ -147,7 +147,7 @@ TEST_CASE("two atoms stand in the two steps around their distance", "[molecules]
 
 TEST_CASE("blocks computed again in backward give the same gradients", "[molecules]") {
   const test::MoleculeFixture data(3, 50);
-  const graph::MoleculeStore store = data.store();
+  const molecules::MoleculeStore store = data.store();
   PocketConfig config = small_pocket();
   config.dropout = 0.2;
   std::vector<torch::Tensor> found[2];
@@ -166,7 +166,7 @@ TEST_CASE("blocks computed again in backward give the same gradients", "[molecul
 
 TEST_CASE("messages over angles, dihedrals and pairs can be left out", "[molecules]") {
   const test::MoleculeFixture data(3, 50);
-  const graph::MoleculeStore store = data.store();
+  const molecules::MoleculeStore store = data.store();
   PocketConfig config = small_pocket();
   const PocketModel all = model_of(store, config);
   config.multi_hop = config.nonbonded = false;
@@ -203,7 +203,7 @@ TEST_CASE("messages over angles, dihedrals and pairs can be left out", "[molecul
 TEST_CASE("statistics of atoms are those of the molecules named, and kinds never seen add nothing",
           "[molecules]") {
   const test::MoleculeFixture data(6, 50);
-  const graph::MoleculeStore store = data.store();
+  const molecules::MoleculeStore store = data.store();
   const AtomStatistics some = atom_statistics(store, std::vector<int64_t>{1, 2});
   double sum = 0, count = 0;
   for (const int64_t id : {1, 2}) {
@@ -241,12 +241,12 @@ TEST_CASE("statistics of atoms are those of the molecules named, and kinds never
 
 TEST_CASE("the losses of parts add up to that of the step", "[molecules]") {
   const test::MoleculeFixture data(8, 50);
-  const graph::MoleculeStore store = data.store();
+  const molecules::MoleculeStore store = data.store();
   for (const std::string loss : {"mse", "cosine", "cosine_mse", "catalogue"}) {
     INFO(loss);
-    objective::PocketLossOptions options;
+    molecules::PocketLossOptions options;
     options.loss_fn = loss;
-    objective::PocketObjective objective(model_of(store, small_pocket()), store, options, {0, 1});
+    molecules::PocketObjective objective(model_of(store, small_pocket()), store, options, {0, 1});
     CHECK_FALSE(objective.parts_differ());
     const auto of = [&](const std::vector<int64_t>& ids) {
       graph::GraphBatch batch;

@@ -7,7 +7,8 @@
 #include "support/graphs/golden.h"
 
 using namespace kdgat;
-using namespace kdgat::model;
+using namespace kdgat::kernels;
+using namespace kdgat::molecules;
 using test::direction_of;
 using test::gradients;
 using Case = test::ProductCase;

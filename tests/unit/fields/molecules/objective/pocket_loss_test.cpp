@@ -5,7 +5,7 @@
 #include "support/graphs/golden.h"
 
 using namespace kdgat;
-using namespace kdgat::objective;
+using namespace kdgat::molecules;
 
 namespace {
 

@@ -4,11 +4,11 @@
 #include "fields/ratings/data/ratings_store.h"
 #include "support/graphs/store_flips.h"
 
-namespace kdgat::graph {
+namespace kdgat::ratings {
 namespace {
 
-void use_ratings(const fs::path& path) {
-  const RatingStore store = RatingStore::open(path, Check::kRanges);
+void use_ratings(const std::filesystem::path& path) {
+  const RatingStore store = RatingStore::open(path, graph::Check::kRanges);
   float sum = 0;
   for (const std::span<const int32_t>& part : {store.train(), store.test()}) {
     for (const int32_t rating : part) {
@@ -33,7 +33,7 @@ void use_ratings(const fs::path& path) {
 
 TEST_CASE("a flipped bit of a store of ratings is found, and never leads outside of the file",
           "[flips]") {
-  check_flips({test::synth_of("ratings", 12, 6), use_ratings});
+  graph::check_flips({test::synth_of("ratings", 12, 6), use_ratings});
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::ratings

@@ -13,18 +13,18 @@
 #include "support/graphs/store_problems.h"
 #include "support/programs/command.h"
 
-namespace kdgat::graph {
+namespace kdgat::ratings {
 namespace {
 
-using ImportChoices = ImportOptionsWith<RatingsOptions>;
+using ImportChoices = graph::ImportOptionsWith<RatingsOptions>;
 
 using test::copy;
 using test::data_error;
 using test::write_text;
 
 RatingStore import_from(const std::filesystem::path& source, const test::ScratchFolder& folder,
-                        const ImportChoices& options = {}, ImportReport* report = nullptr) {
-  ImportReport said = import_logs(source, folder / "out", options);
+                        const ImportChoices& options = {}, data::ImportReport* report = nullptr) {
+  data::ImportReport said = graph::import_logs(source, folder / "out", options);
   if (report != nullptr) *report = said;
   RatingStore store = RatingStore::open(folder / "out/graphs.safetensors");
   CHECK(store.verify().empty());
@@ -81,7 +81,7 @@ TEST_CASE("u.data with u.user and u.item becomes a graph with features", "[ratin
   CHECK(store.facts().at("ratings").at("mean") == 3.25);
 
   // Another seed of the split is another store; the same one stands.
-  ImportReport report;
+  data::ImportReport report;
   import_from(folder / "ml", folder, options, &report);
   CHECK(report.reused);
   options.seed = 7;
@@ -95,7 +95,7 @@ TEST_CASE("a CSV of ratings is read by its columns, with or without times", "[ra
              "userId,movieId,rating,timestamp\na,x,4.5,7\n\"b,c\",x,1,8\na,y,2,9\na,x,3,10\n");
   ImportChoices options;
   options.test_fraction = 0.34;
-  ImportReport report;
+  data::ImportReport report;
   RatingStore store = import_from(folder / "r.csv", folder, options, &report);
   CHECK(store.user_names() == std::vector<std::string>{"a", "b,c"});
   CHECK(copy(store.rating()) == std::vector<float>{1, 2, 3});  // the last rating of a pair counts
@@ -117,7 +117,7 @@ TEST_CASE("a CSV of ratings is read by its columns, with or without times", "[ra
 TEST_CASE("bad ratings are told with file and line", "[ratings]") {
   const test::ScratchFolder folder;
   const auto error_of = [&](const std::string& name, const ImportChoices& options) {
-    return data_error([&] { import_logs(folder / name, folder / "out", options); });
+    return data_error([&] { graph::import_logs(folder / name, folder / "out", options); });
   };
   ImportChoices strict;
   strict.strict = true;
@@ -125,7 +125,7 @@ TEST_CASE("bad ratings are told with file and line", "[ratings]") {
   const auto at = [&](const std::string& place) { return (folder / place).string() + ": "; };
   write_text(folder / "a/u.data", "1\t1\t5\t1\n1\t2\tgood\t1\n2\t2\t3\n2\t\t3\t1\n1 3 4 1\n");
   CHECK(error_of("a", strict) == at("a/u.data:2") + "the rating is not a number: good");
-  ImportReport report;
+  data::ImportReport report;
   import_from(folder / "a", folder, {}, &report);
   CHECK(report.sources[0].malformed == 3);
   CHECK(report.warnings[1].message == "no item");
@@ -155,7 +155,7 @@ TEST_CASE("bad ratings are told with file and line", "[ratings]") {
 
 TEST_CASE("a store of ratings that is damaged is refused or found", "[ratings]") {
   const test::ScratchFolder folder;
-  SynthSize synth;
+  data::SynthSize synth;
   synth.graphs = 9;
   synth.nodes = 5;
   write_synthetic_ratings(folder / "syn", synth, 12);
@@ -175,7 +175,7 @@ TEST_CASE("a store of ratings that is damaged is refused or found", "[ratings]")
 }
 
 TEST_CASE("synthetic ratings have the structure they say", "[ratings][synth]") {
-  SynthSize options;
+  data::SynthSize options;
   options.graphs = 60;
   options.nodes = 40;
   options.classes = 4;
@@ -216,4 +216,4 @@ TEST_CASE("MovieLens 100K divides as published", "[ratings][golden]") {
   CHECK(copy(store.train().first(5)) == std::vector{75721, 80184, 19864, 76699, 92991});
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::ratings

@@ -82,7 +82,7 @@ TEST_CASE("a batch is left out of the graph and comes back", "[graphsage]") {
   const RatingData data = make_rating_data(fixture.store(), 0.1, 1);
   ReducedGraph reduced(data.store);
   const auto joins = [&](int32_t a, int32_t b) {
-    const model::SageGraph g = reduced.graph();
+    const ratings::SageGraph g = reduced.graph();
     const auto v = static_cast<std::size_t>(a);
     return std::find(g.col.begin() + g.begin[v], g.col.begin() + g.end[v], b) !=
            g.col.begin() + g.end[v];

@@ -12,7 +12,7 @@
 #include "fields/ratings/model/sage_ops.h"
 #include "support/graphs/gradients.h"
 
-namespace kdgat::model {
+namespace kdgat::ratings {
 namespace {
 
 using test::at_every_isa;
@@ -29,7 +29,7 @@ struct Bipartite {
   Bipartite(int64_t users, int64_t items, int64_t pairs, int64_t features, at::ScalarType dtype,
             uint64_t seed = 3)
       : users(users), items(items) {
-    graph::Random random(seed);
+    arrays::Random random(seed);
     std::vector<std::set<int32_t>> rows(static_cast<std::size_t>(users + items));
     for (int64_t p = 0; p < pairs; ++p) {  // the last user and the last item are alone
       const auto u = static_cast<int32_t>(random.below(static_cast<uint64_t>(users - 1)));
@@ -53,7 +53,7 @@ struct Bipartite {
     const std::span<const int32_t> rows(row_ptr);
     return {rows.first(rows.size() - 1), rows.subspan(1), col, x_NF};
   }
-  kernels::SageRows rows() const {
+  kernels::isa::SageRows rows() const {
     return {row_ptr.data(), row_ptr.data() + 1, col.data(), nullptr, users + items};
   }
 };
@@ -62,7 +62,7 @@ struct Batch {
   std::vector<int32_t> user, item, negative;
   std::vector<float> rating;
   Batch(const Bipartite& g, int64_t size, bool with_negative, uint64_t seed = 5) {
-    graph::Random random(seed);
+    arrays::Random random(seed);
     for (int64_t p = 0; p < size; ++p) {
       user.push_back(static_cast<int32_t>(random.below(static_cast<uint64_t>(g.users))));
       const auto any = [&] {
@@ -162,10 +162,10 @@ TEST_CASE("sage kernels equal plain tensor operations at every instruction set",
       const at::Tensor wide = torch::randn({89, 2 * columns}, dtype);
       const at::Tensor h = wide.narrow(1, columns, columns);  // rows apart
       std::vector<int32_t> some = {5, 88, 36, 40, 2, 3, 71};  // 36 and 88 have no neighbour
-      kernels::SageRows few = g.rows();
+      kernels::isa::SageRows few = g.rows();
       few.node = some.data();
       few.rows = static_cast<int64_t>(some.size());
-      for (const kernels::SageRows& rows : {g.rows(), few}) {
+      for (const kernels::isa::SageRows& rows : {g.rows(), few}) {
         for (const SageAggregator kind : {SageAggregator::kMax, SageAggregator::kMean}) {
           const auto run = [&](bool is_plain) {
             const at::Tensor m = at::full({rows.rows, columns}, 9.0, dtype);
@@ -201,7 +201,7 @@ TEST_CASE("a mean layer equals PyTorch Geometric's SAGEConv", "[sage][golden]") 
     }
     row_ptr[static_cast<std::size_t>(v + 1)] = static_cast<int32_t>(col.size());
   }
-  const kernels::SageRows rows{row_ptr.data(), row_ptr.data() + 1, col.data(), nullptr, N};
+  const kernels::isa::SageRows rows{row_ptr.data(), row_ptr.data() + 1, col.data(), nullptr, N};
   const at::Tensor weight = at::cat(
       {tensor_of(*file, "weight.lin_l.weight"), tensor_of(*file, "weight.lin_r.weight")}, 1);
   at_every_isa([&] {
@@ -392,4 +392,4 @@ TEST_CASE("a dead head stays dead with the clamp in training and recovers withou
   CHECK(train(false) < 0.5 * spread);
 }
 
-}  // namespace kdgat::model
+}  // namespace kdgat::ratings

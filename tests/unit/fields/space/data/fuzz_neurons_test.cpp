@@ -8,7 +8,7 @@
 #include "fuzz/fuzz_neurons.cpp"
 #undef LLVMFuzzerTestOneInput
 
-namespace kdgat::graph {
+namespace kdgat::space {
 namespace {
 
 TEST_CASE("mutated neurons and archives are refused or read as trees", "[swc][tar]") {
@@ -28,4 +28,4 @@ TEST_CASE("mutated neurons and archives are refused or read as trees", "[swc][ta
 }
 
 }  // namespace
-}  // namespace kdgat::graph
+}  // namespace kdgat::space

@@ -3,12 +3,12 @@
 
 #include "support/graphs/store_flips.h"
 
-namespace kdgat::graph {
+namespace kdgat::space {
 
 TEST_CASE(
     "a flipped bit of a store of graphs in space is found, and never leads outside of the file",
     "[flips]") {
-  check_flips({test::synth_of("tree", 6, 20), use_graphs});
+  graph::check_flips({test::synth_of("tree", 6, 20), graph::use_graphs});
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::space

@@ -16,10 +16,10 @@
 #include "support/graphs/tar_text.h"
 #include "support/programs/command.h"
 
-namespace kdgat::graph {
+namespace kdgat::space {
 namespace {
 
-using ImportChoices = ImportOptionsWith<SpatialOptions>;
+using ImportChoices = graph::ImportOptionsWith<SpatialOptions>;
 
 using test::copy;
 using test::data_error;
@@ -27,13 +27,13 @@ using test::write_text;
 
 constexpr const char* kNeuron = "1 1 0 0 0 1 -1\n2 3 0 0 3 1 1\n3 3 0 4 3 1 2\n4 2 2 0 0 1 1\n";
 
-ImportReport import_to(const test::ScratchFolder& folder, const std::filesystem::path& source,
-                       const ImportChoices& options = {}) {
-  return import_logs(source, folder / "out", options);
+data::ImportReport import_to(const test::ScratchFolder& folder, const std::filesystem::path& source,
+                             const ImportChoices& options = {}) {
+  return graph::import_logs(source, folder / "out", options);
 }
 
-GraphStore store_in(const test::ScratchFolder& folder) {
-  GraphStore store = GraphStore::open(folder / "out/graphs.safetensors");
+graph::GraphStore store_in(const test::ScratchFolder& folder) {
+  graph::GraphStore store = graph::GraphStore::open(folder / "out/graphs.safetensors");
   CHECK(store.verify().empty());
   return store;
 }
@@ -46,11 +46,11 @@ TEST_CASE("neurons of a folder become graphs with their labels", "[spatial_impor
              "file,note,class,age\nb.swc,\"x, y\",old,7.5\na.swc,,new,\n");
   ImportChoices options;
   options.target_column = "age";
-  const ImportReport report = import_to(folder, folder / "in", options);
+  const data::ImportReport report = import_to(folder, folder / "in", options);
   CHECK(report.rows == 5);
   CHECK(report.graphs == 2);
   CHECK(report.warnings.empty());
-  const GraphStore store = store_in(folder);
+  const graph::GraphStore store = store_in(folder);
   REQUIRE(store.positions() != nullptr);
   CHECK(store.node_features() == 9);
   CHECK(store.node_feature_names().back() == "log_radius");
@@ -87,7 +87,7 @@ TEST_CASE("a file, a folder and archives of the same neurons give the same graph
   options.labels = (folder / "labels.csv").string();
   const auto arrays = [&](const std::string& source) {
     import_to(folder, folder / source, options);
-    const GraphStore store = store_in(folder);
+    const graph::GraphStore store = store_in(folder);
     return std::tuple(copy(store.x()), copy(store.positions()->pos), copy(store.y()),
                       copy(store.trees()->tour));
   };
@@ -125,7 +125,7 @@ TEST_CASE("bad neurons are refused with their places, and leave nothing", "[spat
   CHECK(std::filesystem::is_empty(folder / "out"));
   ImportChoices options;
   options.repair = {"radius", "roots"};
-  const ImportReport report = import_to(folder, folder / "in", options);
+  const data::ImportReport report = import_to(folder, folder / "in", options);
   REQUIRE(report.warnings.size() == 2);
   CHECK(report.warnings[0].text() == "a.swc: repaired radius: 1 row of 1 file");
   CHECK(report.warnings[1].text() == "c.swc: repaired roots: 1 row of 1 file");
@@ -168,7 +168,7 @@ TEST_CASE("labels that do not fit are refused or told", "[spatial_import]") {
   CHECK_THAT(data_error([&] { import_to(folder, folder / "in", options); }),
              Catch::Contains("absent.csv: no such file"));
   write_text(folder / "in/labels.csv", "file,class\nother.swc,1\n");
-  const ImportReport report = import_to(folder, folder / "in");
+  const data::ImportReport report = import_to(folder, folder / "in");
   REQUIRE(report.warnings.size() == 1);
   CHECK_THAT(report.warnings[0].message, Catch::Contains("1 file without a row"));
   CHECK(store_in(folder).y()[0] == -1);
@@ -182,16 +182,18 @@ TEST_CASE("options of logs do not matter to graphs in space, nor these to logs",
              "timestamp,arbitration_id,data_field,attack\n1.0,1A0,00,0\n1.1,1A1,00,0\n");
   ImportChoices plain, other = plain;
   other.window = 50;
-  CHECK(import_fingerprint(folder / "n.swc", plain) == import_fingerprint(folder / "n.swc", other));
-  CHECK(import_fingerprint(folder / "log.csv", plain) !=
-        import_fingerprint(folder / "log.csv", other));
+  CHECK(graph::import_fingerprint(folder / "n.swc", plain) ==
+        graph::import_fingerprint(folder / "n.swc", other));
+  CHECK(graph::import_fingerprint(folder / "log.csv", plain) !=
+        graph::import_fingerprint(folder / "log.csv", other));
   other = plain;
   other.neighbours = 4;
-  CHECK(import_fingerprint(folder / "log.csv", plain) ==
-        import_fingerprint(folder / "log.csv", other));
-  CHECK(import_fingerprint(folder / "n.swc", plain) != import_fingerprint(folder / "n.swc", other));
+  CHECK(graph::import_fingerprint(folder / "log.csv", plain) ==
+        graph::import_fingerprint(folder / "log.csv", other));
+  CHECK(graph::import_fingerprint(folder / "n.swc", plain) !=
+        graph::import_fingerprint(folder / "n.swc", other));
   // As before there were graphs in space.
-  const nlohmann::json of_logs = all_domains().front()->import_identity(dump_options(plain));
+  const nlohmann::json of_logs = data::all_domains().front()->import_identity(dump_options(plain));
   CHECK(of_logs.size() == 14);
   CHECK_FALSE(of_logs.contains("folds"));
 }
@@ -202,7 +204,7 @@ TEST_CASE("places and radii are divided by the median edge of their neuron", "[s
   ImportChoices options;
   options.normalise = "graph_source";
   import_to(folder, folder / "n.swc", options);
-  const GraphStore store = store_in(folder);
+  const graph::GraphStore store = store_in(folder);
   CHECK(store.positions()->pos[5] == 1);
   CHECK(store.x()[8] == Approx(std::log1p(1.0 / 3)));
   CHECK(store.facts().at("spatial").at("edge_length").at("median") == 1.0);
@@ -227,20 +229,20 @@ TEST_CASE("subtrees are whole where they fit, else what is nearest the branch po
   CHECK(points.larger == std::vector<int32_t>{0});
   CHECK(subtree(parent, 1, 4) == std::vector<int32_t>{1, 2, 3, 4});
   CHECK(subtree(parent, 0, 4) == std::vector<int32_t>{0, 1, 2, 5});
-  Random random(1);
+  arrays::Random random(1);
   CHECK(choose(points, 1, random) == std::vector<int32_t>{1});
   CHECK(choose(points, 9, random) == std::vector<int32_t>{0, 1});
 }
 
 TEST_CASE("samples of synthetic trees have the sizes and labels asked for", "[spatial_import]") {
   const test::ScratchFolder folder;
-  write_synthetic(folder / "trees", test::synth_of("tree", 6, 400));
+  graph::write_synthetic(folder / "trees", test::synth_of("tree", 6, 400));
   ImportChoices options;
   options.subtrees = 60;
   options.min_nodes = 20;
   options.max_nodes = 80;
   CHECK(import_to(folder, folder / "trees", options).graphs == 60);
-  const GraphStore store = store_in(folder);
+  const graph::GraphStore store = store_in(folder);
   std::set<std::vector<float>> different;
   for (int64_t g = 0; g < store.graphs(); ++g) {
     const auto at = static_cast<std::size_t>(g);
@@ -249,14 +251,14 @@ TEST_CASE("samples of synthetic trees have the sizes and labels asked for", "[sp
     CHECK(nodes >= 20);
     CHECK(nodes <= 80);
     const auto parent = store.trees()->parent.subspan(first, nodes);
-    const Children children = children_of(parent);
+    const arrays::Children children = arrays::children_of(parent);
     REQUIRE(children.roots.size() == 1);
     CHECK(children.of(children.roots[0]).size() >= 2);
     CHECK(store.y()[at] == store.source_of()[at] % 3);
     different.insert(copy(store.positions()->pos.subspan(3 * first, 3 * nodes)));
   }
   CHECK(different.size() == 60);
-  for (const Source& source : store.sources()) CHECK(source.graphs == 10);
+  for (const graph::Source& source : store.sources()) CHECK(source.graphs == 10);
   const std::string hash = store.content_hash();
   options.subtree_seed = 2;
   import_to(folder, folder / "trees", options);
@@ -275,9 +277,9 @@ TEST_CASE("a table of points becomes graphs of nearest neighbours", "[spatial_im
   write_text(folder / "in/labels.csv", "graph,class\na,1\nb,0\n");
   ImportChoices options;
   options.neighbours = 1;
-  const ImportReport report = import_to(folder, folder / "in", options);
+  const data::ImportReport report = import_to(folder, folder / "in", options);
   CHECK(report.rows == 5);
-  const GraphStore store = store_in(folder);
+  const graph::GraphStore store = store_in(folder);
   CHECK(store.graphs() == 2);
   CHECK(store.node_feature_names() == std::vector<std::string>{"red", "flat"});
   CHECK(copy(store.y()) == std::vector<int32_t>{0, 1});  // b stands first
@@ -323,7 +325,7 @@ struct Foreign {
   std::vector<int64_t> node_ptr = {0, 3, 5}, edge_ptr = {0, 4, 5}, y = {4, -1}, parent;
 
   void write(const std::filesystem::path& path) const {
-    SafetensorsWriter writer;
+    file::SafetensorsWriter writer;
     writer.add("x", {5, 1}, std::span(x));
     writer.add("pos", {5, 2}, std::span(pos));
     writer.add("edge_index", {2, 5}, std::span(edges));
@@ -340,10 +342,10 @@ TEST_CASE("spatial graphs of other programs are read, and repeated edges left ou
   const test::ScratchFolder folder;
   Foreign foreign;
   foreign.write(folder / "f.safetensors");
-  const ImportReport report = import_to(folder, folder / "f.safetensors");
+  const data::ImportReport report = import_to(folder, folder / "f.safetensors");
   REQUIRE(report.warnings.size() == 1);
   CHECK_THAT(report.warnings[0].message, Catch::Contains("1 that stood twice, 1 from a node to"));
-  const GraphStore store = store_in(folder);
+  const graph::GraphStore store = store_in(folder);
   CHECK(copy(store.x()) == std::vector<float>{1, 2, 3, 4, 5});
   CHECK(copy(store.edge_source()) == std::vector<int32_t>{0, 1, 0});
   CHECK(copy(store.edge_target()) == std::vector<int32_t>{1, 2, 1});
@@ -402,14 +404,14 @@ TEST_CASE("real neurons are cut into samples", "[spatial_import]") {
   options.subtrees = 1000;
   options.normalise = "graph_source";
   options.folds = 4;
-  const ImportReport report = import_to(folder, *neurons, options);
+  const data::ImportReport report = import_to(folder, *neurons, options);
   CHECK(report.graphs == 1000);
-  const GraphStore store = store_in(folder);
+  const graph::GraphStore store = store_in(folder);
   for (const auto& nodes : {store.facts().at("nodes")}) {
     CHECK(nodes.at("max") <= 256);
     CHECK(nodes.at("p50") >= 64);
   }
-  const Split split = load_split(folder / "out/split.safetensors", store);
+  const graph::Split split = graph::load_split(folder / "out/split.safetensors", store);
   for (const auto& [part, ids] : split.parts) {
     std::set<int32_t> classes;
     for (const int64_t id : ids) classes.insert(store.y()[static_cast<std::size_t>(id)]);
@@ -419,4 +421,4 @@ TEST_CASE("real neurons are cut into samples", "[spatial_import]") {
 }
 
 }  // namespace
-}  // namespace kdgat::graph
+}  // namespace kdgat::space

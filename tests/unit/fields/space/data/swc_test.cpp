@@ -5,11 +5,11 @@
 #include "kdgat/error.h"
 #include "support/can/log_text.h"
 
-namespace kdgat::graph {
+namespace kdgat::space {
 namespace {
 
 Neuron read(const std::string& text, const SwcRepairs& repairs = {}) {
-  return read_swc(LineReader("n.swc", text), repairs);
+  return read_swc(file::LineReader("n.swc", text), repairs);
 }
 
 std::string refused(const std::string& text, const SwcRepairs& repairs = {}) {
@@ -106,4 +106,4 @@ TEST_CASE("each repair mends its fault, and counts it", "[swc]") {
 }
 
 }  // namespace
-}  // namespace kdgat::graph
+}  // namespace kdgat::space

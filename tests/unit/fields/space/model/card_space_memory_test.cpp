@@ -18,26 +18,26 @@
 #include "support/cards/idle_card.h"
 #include "support/graphs/spatial_graphs.h"
 
-namespace kdgat::model {
+namespace kdgat::space {
 namespace {
 
 /// While it lives, buffers of the host come from malloc: none is a card's.
 class HostBuffersApart {
  public:
-  HostBuffersApart() : before_(graph::buffer_memory()) {
-    graph::set_buffer_memory({[](std::size_t bytes) {
-                                void* memory = std::malloc(bytes);
-                                if (memory == nullptr) throw std::bad_alloc();
-                                return memory;
-                              },
-                              [](void* memory) { std::free(memory); }});
+  HostBuffersApart() : before_(arrays::buffer_memory()) {
+    arrays::set_buffer_memory({[](std::size_t bytes) {
+                                 void* memory = std::malloc(bytes);
+                                 if (memory == nullptr) throw std::bad_alloc();
+                                 return memory;
+                               },
+                               [](void* memory) { std::free(memory); }});
   }
   HostBuffersApart(const HostBuffersApart&) = delete;
   HostBuffersApart& operator=(const HostBuffersApart&) = delete;
-  ~HostBuffersApart() { graph::set_buffer_memory(before_); }
+  ~HostBuffersApart() { arrays::set_buffer_memory(before_); }
 
  private:
-  graph::BufferMemory before_;
+  arrays::BufferMemory before_;
 };
 
 struct SpatialCase {
@@ -51,8 +51,8 @@ struct SpatialCase {
       trees.push_back(test::random_tree(nodes, 7 + static_cast<uint64_t>(g), 9));
     }
     batch = test::make_spatial_batch(trees);
-    const graph::OutEdges edges = out_edges(batch);
-    const graph::PathTotals totals = graph::count_all_paths(edges);
+    const arrays::OutEdges edges = out_edges(batch);
+    const arrays::PathTotals totals = arrays::count_all_paths(edges);
     int64_t all = 0;
     for (const int64_t of_node : totals.of_node) all += of_node;
     const auto each = [graphs](int64_t count) {
@@ -60,8 +60,8 @@ struct SpatialCase {
     };
     paths = {each(batch.nodes), each(batch.edges), each(all), each(totals.triplets),
              each(totals.arcs)};
-    graph::PathCursor cursor(edges, 0, batch.nodes);
-    graph::PathChunk chunk;
+    arrays::PathCursor cursor(edges, 0, batch.nodes);
+    arrays::PathChunk chunk;
     while (cursor.next(chunk, budget)) {
       ints_of_chunk =
           std::max(ints_of_chunk, 4 * chunk.arcs + 2 * chunk.triplets + chunk.paths + 3);
@@ -100,7 +100,7 @@ void check_step(const memory::Footprint& counted, const SpatialCase& of, int64_t
   CHECK(counted.peak(size) > static_cast<int64_t>(predicted));
 }
 
-void compare_spatial(KernelSet kernels) {
+void compare_spatial(kernels::KernelSet kernels) {
   const test::IdleCard card(kernels);
   const HostBuffersApart apart;
   for (const int64_t hidden : {16, 64}) {
@@ -121,7 +121,7 @@ void compare_spatial(KernelSet kernels) {
         {
           const auto objective = make();
           const torch::nn::Module& module = objective->module();
-          counted = footprint(config, step, of.paths, count_parameters(module),
+          counted = footprint(config, step, of.paths, model::count_parameters(module),
                               static_cast<int64_t>(module.parameters().size()));
           int64_t trained = 0;
           for (const at::Tensor& one : module.parameters()) {
@@ -139,7 +139,7 @@ void compare_spatial(KernelSet kernels) {
         const auto make = [&] {
           TreeModel model(config, GrowthConfig());
           model->encoder->path_budget = budget;
-          return std::make_unique<objective::TreeObjective>(std::move(model));
+          return std::make_unique<TreeObjective>(std::move(model));
         };
         check(make, "pre-training, " + config.aggregation);
       }
@@ -150,7 +150,7 @@ void compare_spatial(KernelSet kernels) {
         const auto make = [&] {
           GraphModel model(config, GraphHeadConfig());
           model->encoder->path_budget = budget;
-          return std::make_unique<objective::GraphObjective>(std::move(model), frozen);
+          return std::make_unique<GraphObjective>(std::move(model), frozen);
         };
         check(make, frozen ? "a head alone" : "fine-tuning");
       }
@@ -159,13 +159,13 @@ void compare_spatial(KernelSet kernels) {
 }
 
 TEST_CASE("a step of graphs in space needs on a card what is counted", "[cuda][footprint]") {
-  compare_spatial(KernelSet::kCuda);
+  compare_spatial(kernels::KernelSet::kCuda);
 }
 
 TEST_CASE("a step of graphs in space needs by plain operations what is counted",
           "[cuda][footprint]") {
-  compare_spatial(KernelSet::kPlain);
+  compare_spatial(kernels::KernelSet::kPlain);
 }
 
 }  // namespace
-}  // namespace kdgat::model
+}  // namespace kdgat::space

@@ -10,7 +10,7 @@
 // The others need torch's macros gone.
 #include "engine/train/precision.h"
 
-namespace kdgat::model {
+namespace kdgat::space {
 namespace {
 
 using test::check_close;
@@ -259,4 +259,4 @@ TEST_CASE("the growth predictor has the layers of the specification", "[growth]"
 }
 
 }  // namespace
-}  // namespace kdgat::model
+}  // namespace kdgat::space

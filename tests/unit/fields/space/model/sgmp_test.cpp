@@ -12,7 +12,7 @@
 #include "support/fields/space/path_reference.h"
 #include "support/graphs/batches.h"
 
-namespace kdgat::model {
+namespace kdgat::space {
 namespace {
 
 using test::Adjacency;
@@ -21,9 +21,9 @@ using test::check_close;
 using test::random_adjacency;
 
 /// A tensor of a golden file in its own type.
-at::Tensor golden(const graph::SafetensorsFile& file, const std::string& name) {
-  const graph::TensorView& view = file.tensor(name);
-  const auto type = view.dtype == graph::DType::kI64 ? at::kLong : at::kDouble;
+at::Tensor golden(const file::SafetensorsFile& file, const std::string& name) {
+  const file::TensorView& view = file.tensor(name);
+  const auto type = view.dtype == file::DType::kI64 ? at::kLong : at::kDouble;
   return torch::from_blob(const_cast<std::byte*>(view.data), view.shape, type).clone();
 }
 
@@ -45,14 +45,14 @@ SgmpConfig config_of(int64_t hidden, const std::string& norm, const std::string&
 }
 
 /// The chunk of all paths.
-graph::PathChunk whole(const graph::OutEdges& edges) {
-  graph::PathChunk out;
-  graph::PathCursor(edges, 0, edges.nodes()).next(out, int64_t{1} << 20);
+arrays::PathChunk whole(const arrays::OutEdges& edges) {
+  arrays::PathChunk out;
+  arrays::PathCursor(edges, 0, edges.nodes()).next(out, int64_t{1} << 20);
   return out;
 }
 
 /// A chunk's features a path, [6, P] as reference_features, paths ordered by their nodes.
-at::Tensor features_of_paths(const PathFeatures& f, const graph::PathChunk& chunk) {
+at::Tensor features_of_paths(const kernels::PathFeatures& f, const arrays::PathChunk& chunk) {
   std::vector<int64_t> arc, triplet, name;
   for (int64_t a = 0; a < chunk.arcs; ++a) {
     for (int32_t t = chunk.triplet_ptr[a]; t < chunk.triplet_ptr[a + 1]; ++t) {
@@ -71,8 +71,8 @@ at::Tensor features_of_paths(const PathFeatures& f, const graph::PathChunk& chun
       .index_select(1, torch::tensor(name, at::kLong).argsort());
 }
 
-at::Tensor features_of_paths(const at::Tensor& pos, const graph::PathChunk& chunk) {
-  return features_of_paths(PathKernels::cpu().features(pos, chunk), chunk);
+at::Tensor features_of_paths(const at::Tensor& pos, const arrays::PathChunk& chunk) {
+  return features_of_paths(kernels::PathKernels::cpu().features(pos, chunk), chunk);
 }
 
 /// phi is compared on the circle.
@@ -90,15 +90,15 @@ TEST_CASE("paths, geometry and a block equal the golden values", "[sgmp][golden]
     const at::Tensor pos = golden(*file, "pos"), path = golden(*file, "path");
     const Adjacency adjacency = adjacency_of(golden(*file, "edge_index"), 40);
     CHECK(test::brute_force_paths(adjacency.edges()).equal(path));
-    const graph::PathChunk chunk = whole(adjacency.edges());
+    const arrays::PathChunk chunk = whole(adjacency.edges());
     REQUIRE(chunk.paths == path.size(1));
     const at::Tensor features =
         torch::stack({golden(*file, "feature.d_ij"), golden(*file, "feature.d_jk"),
                       golden(*file, "feature.d_jp"), golden(*file, "feature.theta_ijk"),
                       golden(*file, "feature.theta_ijp"), golden(*file, "feature.phi")});
     check_features(features_of_paths(pos, chunk), features, 1e-10);
-    check_features(features_of_paths(PathKernels::plain().features(pos, chunk), chunk), features,
-                   1e-10);
+    check_features(features_of_paths(kernels::PathKernels::plain().features(pos, chunk), chunk),
+                   features, 1e-10);
 
     SgmpBlock block(config_of(16, "none", "mean"));
     block->to(at::kDouble);
@@ -177,7 +177,7 @@ TEST_CASE("chunks with recomputation give the outputs and gradients of the plain
 
 TEST_CASE("between forward and backward nothing of a path is kept", "[sgmp][memory]") {
   const Adjacency adjacency = random_adjacency(60, 900, 5);
-  const std::vector<int64_t> counts = graph::count_paths(adjacency.edges());
+  const std::vector<int64_t> counts = arrays::count_paths(adjacency.edges());
   const int64_t paths = std::accumulate(counts.begin(), counts.end(), int64_t{0});
   REQUIRE(paths > 100000);
   torch::manual_seed(1);
@@ -218,10 +218,11 @@ TEST_CASE("in floats the block stays near that in doubles", "[sgmp]") {
 
 TEST_CASE("kernels along runs equal plain tensor operations", "[sgmp]") {
   const Adjacency adjacency = random_adjacency(40, 120, 2);
-  const graph::PathChunk chunk = whole(adjacency.edges());
+  const arrays::PathChunk chunk = whole(adjacency.edges());
   const ChunkIndex index(chunk, at::kCPU);
-  const PathKernels &cpu = PathKernels::cpu(), &plain = PathKernels::plain();
-  const RowRuns runs{index.path_ptr_T1, index.p_P}, starts{index.path_ptr_A1, index.i_A};
+  const kernels::PathKernels &cpu = kernels::PathKernels::cpu(),
+                             &plain = kernels::PathKernels::plain();
+  const kernels::RowRuns runs{index.path_ptr_T1, index.p_P}, starts{index.path_ptr_A1, index.i_A};
   for (const auto type : {at::kFloat, at::kDouble}) {
     for (const int64_t columns : {1, 40, 130}) {
       torch::manual_seed(1);
@@ -267,7 +268,7 @@ at::Tensor rotation(uint64_t seed) {
 
 TEST_CASE("rigid motion changes no feature, reflection the sign of phi alone", "[sgmp]") {
   const Adjacency adjacency = random_adjacency(30, 80, 11);
-  const graph::PathChunk chunk = whole(adjacency.edges());
+  const arrays::PathChunk chunk = whole(adjacency.edges());
   torch::manual_seed(5);
   const at::Tensor pos = torch::randn({30, 3}, at::kDouble) * 3;
   const at::Tensor before = features_of_paths(pos, chunk);
@@ -286,7 +287,7 @@ TEST_CASE("rigid motion changes no feature, reflection the sign of phi alone", "
 
 TEST_CASE("six numbers give back the four points, and in the plane phi is 0 or pi", "[sgmp]") {
   const Adjacency adjacency = random_adjacency(30, 80, 12);
-  const graph::PathChunk chunk = whole(adjacency.edges());
+  const arrays::PathChunk chunk = whole(adjacency.edges());
   const at::Tensor paths = test::brute_force_paths(adjacency.edges());
   const at::Tensor real = paths[0].ne(paths[1]).nonzero().squeeze(1);
   torch::manual_seed(6);
@@ -372,4 +373,4 @@ TEST_CASE("the published sizes have the published numbers of parameters", "[sgmp
 }
 
 }  // namespace
-}  // namespace kdgat::model
+}  // namespace kdgat::space

@@ -9,7 +9,7 @@
 // The others need torch's macros gone.
 #include "engine/train/precision.h"
 
-namespace kdgat::objective {
+namespace kdgat::space {
 namespace {
 
 using test::check_close;
@@ -18,18 +18,18 @@ using test::random_trees;
 using test::SpatialGraph;
 using test::totals_of;
 
-model::GraphModel small_graph_model(int64_t classes, const std::string& head = "published",
-                                    const std::string& readout = "mean") {
+GraphModel small_graph_model(int64_t classes, const std::string& head = "published",
+                             const std::string& readout = "mean") {
   torch::manual_seed(1);
-  model::SgmpConfig config;
+  SgmpConfig config;
   config.node_features = 2;
   config.hidden = 6;
   config.interactions = 1;
-  model::GraphHeadConfig head_config;
+  GraphHeadConfig head_config;
   head_config.classes = classes;
   head_config.head = head;
   head_config.readout = readout;
-  model::GraphModel model(config, head_config);
+  GraphModel model(config, head_config);
   model->to(torch::kDouble);
   return model;
 }
@@ -41,15 +41,15 @@ std::vector<SpatialGraph> labelled_trees(int64_t count, int64_t classes) {
 }
 
 TEST_CASE("readouts are sums and means over the nodes of each graph", "[head]") {
-  model::SpatialTensors batch;
+  SpatialTensors batch;
   batch.graphs = 3;
   batch.graph_N = torch::tensor({0, 0, 2}, torch::kLong);  // the second graph is empty
   const torch::Tensor h = torch::tensor({{1.0, 2.0}, {3.0, 6.0}, {5.0, 7.0}}, torch::kDouble);
   const torch::Tensor sum = torch::tensor({{4.0, 8.0}, {0.0, 0.0}, {5.0, 7.0}}, torch::kDouble);
   const torch::Tensor mean = torch::tensor({{2.0, 4.0}, {0.0, 0.0}, {5.0, 7.0}}, torch::kDouble);
-  check_close(model::readout(h, batch, "sum"), sum, "sum", 0, 0);
-  check_close(model::readout(h, batch, "add"), sum, "add", 0, 0);
-  check_close(model::readout(h, batch, "mean"), mean, "mean", 0, 0);
+  check_close(space::readout(h, batch, "sum"), sum, "sum", 0, 0);
+  check_close(space::readout(h, batch, "add"), sum, "add", 0, 0);
+  check_close(space::readout(h, batch, "mean"), mean, "mean", 0, 0);
 }
 
 TEST_CASE("the loss is the cross entropy of the classes", "[head]") {
@@ -166,7 +166,7 @@ TEST_CASE("gradients of classes and numbers", "[head][gradients]") {
   const graph::StepTotals totals = totals_of(batch);
   for (const int64_t classes : {0, 3}) {
     for (const std::string readout : {"mean", "sum"}) {
-      model::GraphModel model = small_graph_model(classes, "published", readout);
+      GraphModel model = small_graph_model(classes, "published", readout);
       GraphObjective objective(model, false);
       test::check_gradients(
           {model->encoder->embedding->first->weight, model->named_parameters()["lin2.weight"],
@@ -197,7 +197,7 @@ TEST_CASE("graphs without a label or a target are refused by name", "[head][erro
 TEST_CASE("heads in mixed precision give losses and predictions of 32 bits", "[head][precision]") {
   const graph::GraphBatch batch = make_spatial_batch(labelled_trees(8, 3));
   for (const int64_t classes : {0, 3}) {
-    model::GraphModel model = small_graph_model(classes);
+    GraphModel model = small_graph_model(classes);
     model->to(torch::kFloat);
     GraphObjective objective(model, false);
     const torch::Tensor expected = objective.loss(batch, totals_of(batch), {});
@@ -210,4 +210,4 @@ TEST_CASE("heads in mixed precision give losses and predictions of 32 bits", "[h
 }
 
 }  // namespace
-}  // namespace kdgat::objective
+}  // namespace kdgat::space

@@ -9,7 +9,7 @@
 // The others need torch's macros gone.
 #include "engine/train/precision.h"
 
-namespace kdgat::objective {
+namespace kdgat::space {
 namespace {
 
 using test::check_close;
@@ -20,17 +20,17 @@ using test::random_trees;
 using test::SpatialGraph;
 using test::totals_of;
 
-model::TreeModel small_model(torch::Dtype type = torch::kDouble, double scale = 1) {
+TreeModel small_model(torch::Dtype type = torch::kDouble, double scale = 1) {
   torch::manual_seed(1);
-  model::SgmpConfig config;
+  SgmpConfig config;
   config.node_features = 2;
   config.hidden = 6;
   config.interactions = 2;
   config.cutoff = 4;
   config.scale = scale;
-  model::GrowthConfig growth;
+  space::GrowthConfig growth;
   growth.num_rbf_centers = 5;
-  model::TreeModel model(config, growth);
+  TreeModel model(config, growth);
   model->to(type);
   return model;
 }
@@ -142,13 +142,12 @@ TEST_CASE("equal states have a finite gradient", "[tree]") {
 double reference_loss(TreeObjective& objective, const graph::GraphBatch& batch,
                       graph::NoiseKey noise) {
   const torch::NoGradGuard no_grad;
-  model::TreeModel& model = objective.model();
-  const model::SpatialTensors tensors = model::to_spatial_tensors(batch, model->encoder);
-  const torch::Tensor h =
-      model->encoder->forward({tensors.x_NF, tensors.pos_N3, model::out_edges(batch)});
+  TreeModel& model = objective.model();
+  const SpatialTensors tensors = to_spatial_tensors(batch, model->encoder);
+  const torch::Tensor h = model->encoder->forward({tensors.x_NF, tensors.pos_N3, out_edges(batch)});
   const UpwardEdges upward(batch);
   const torch::Tensor u = model->encoder->forward({tensors.x_NF, tensors.pos_N3, upward.edges()});
-  const model::Growth growth = model::growth_of(
+  const space::Growth growth = space::growth_of(
       tensors.pos_N3 / model->encoder->config().scale,
       {batch.parent.data(), static_cast<std::size_t>(batch.nodes)}, model->growth->config());
   const torch::Tensor generation = model->growth->loss(u, growth);
@@ -245,16 +244,15 @@ TEST_CASE("the score of a graph is its loss alone", "[tree][property]") {
 }
 
 /// What the predictor says of the internal nodes, lengths and turns side by side, by node.
-std::map<int64_t, torch::Tensor> predicted(model::TreeModel& model,
-                                           const graph::GraphBatch& batch) {
+std::map<int64_t, torch::Tensor> predicted(TreeModel& model, const graph::GraphBatch& batch) {
   const torch::NoGradGuard no_grad;
-  const model::SpatialTensors tensors = model::to_spatial_tensors(batch, model->encoder);
+  const SpatialTensors tensors = to_spatial_tensors(batch, model->encoder);
   const UpwardEdges upward(batch);
   const torch::Tensor u = model->encoder->forward({tensors.x_NF, tensors.pos_N3, upward.edges()});
-  const model::Growth growth =
-      model::growth_of(tensors.pos_N3, {batch.parent.data(), static_cast<std::size_t>(batch.nodes)},
+  const space::Growth growth =
+      space::growth_of(tensors.pos_N3, {batch.parent.data(), static_cast<std::size_t>(batch.nodes)},
                        model->growth->config());
-  const model::Histograms out = model->growth->forward(u, growth);
+  const space::Histograms out = model->growth->forward(u, growth);
   std::map<int64_t, torch::Tensor> by_node;
   for (int64_t i = 0; i < growth.node_I.size(0); ++i) {
     by_node[growth.node_I[i].item<int64_t>()] = torch::cat({out.length_IK[i], out.turn_IK[i]});
@@ -263,7 +261,7 @@ std::map<int64_t, torch::Tensor> predicted(model::TreeModel& model,
 }
 
 TEST_CASE("what is predicted of a node does not see its descendants", "[tree][property]") {
-  model::TreeModel model = small_model(torch::kFloat);
+  TreeModel model = small_model(torch::kFloat);
   graph::GraphBatch batch = make_spatial_batch(random_trees(5, 6));
   const auto before = predicted(model, batch);
   int64_t kept = 0, changed = 0;
@@ -305,13 +303,13 @@ TEST_CASE("growth teaches the encoder, and differs between nodes", "[tree][prope
 
 TEST_CASE("gradients of the whole loss", "[tree][gradients]") {
   torch::manual_seed(8);
-  model::SgmpConfig config;
+  SgmpConfig config;
   config.node_features = 2;
   config.hidden = 3;
   config.interactions = 1;
-  model::GrowthConfig growth;
+  space::GrowthConfig growth;
   growth.num_rbf_centers = 4;
-  model::TreeModel model(config, growth);
+  TreeModel model(config, growth);
   model->to(torch::kDouble);
   TreeObjective objective(model);
   objective.options.delta_margin = 2;
@@ -373,10 +371,10 @@ TEST_CASE("the loss in mixed precision is near that of 32 bits", "[tree][precisi
 }
 
 TEST_CASE("trees need not be made of the graph's edges", "[tree]") {
-  model::SgmpConfig config;
+  SgmpConfig config;
   config.node_features = 5;
   config.hidden = 6;
-  TreeObjective objective(model::TreeModel(config, model::GrowthConfig()));
+  TreeObjective objective(TreeModel(config, space::GrowthConfig()));
   SpatialGraph points = random_points(30, 13);
   const graph::GraphBatch batch = make_spatial_batch({points});
   const torch::Tensor loss = objective.loss(batch, totals_of(batch), {});
@@ -392,4 +390,4 @@ TEST_CASE("graphs without positions are refused", "[tree][errors]") {
 }
 
 }  // namespace
-}  // namespace kdgat::objective
+}  // namespace kdgat::space

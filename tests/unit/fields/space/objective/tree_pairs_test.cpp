@@ -7,7 +7,7 @@
 
 #include "support/graphs/spatial_graphs.h"
 
-namespace kdgat::objective {
+namespace kdgat::space {
 namespace {
 
 using test::is_ancestor;
@@ -103,7 +103,7 @@ TEST_CASE("unrelated pairs of a graph depend on seed, step and its id alone", "[
 TEST_CASE("every unrelated pair is drawn equally often, in both orders", "[tree][property]") {
   const SpatialGraph tree = random_tree(9, 21, 2, 9);
   const graph::GraphBatch batch = make_spatial_batch({tree});
-  const graph::Relations relations = relations_of(batch, 0);
+  const arrays::Relations relations = relations_of(batch, 0);
   REQUIRE(relations.unrelated > 5);
   std::map<std::pair<int64_t, int64_t>, int64_t> drawn;
   int64_t draws = 0;
@@ -125,7 +125,7 @@ TEST_CASE("every unrelated pair is drawn equally often, in both orders", "[tree]
 TEST_CASE("upward edges lead from each node to its parent", "[tree]") {
   const graph::GraphBatch batch = make_spatial_batch(random_trees(6, 2));
   const UpwardEdges upward(batch);
-  const graph::OutEdges edges = upward.edges();
+  const arrays::OutEdges edges = upward.edges();
   REQUIRE(edges.nodes() == batch.nodes);
   for (std::size_t v = 0; v < static_cast<std::size_t>(batch.nodes); ++v) {
     const int32_t parent = batch.parent[static_cast<int64_t>(v)];
@@ -135,4 +135,4 @@ TEST_CASE("upward edges lead from each node to its parent", "[tree]") {
 }
 
 }  // namespace
-}  // namespace kdgat::objective
+}  // namespace kdgat::space

@@ -7,7 +7,7 @@
 #include "fuzz/fuzz_texts.cpp"
 #undef LLVMFuzzerTestOneInput
 
-namespace kdgat::graph {
+namespace kdgat::texts {
 namespace {
 
 TEST_CASE("mutated texts are read as words, mutated tables as rows", "[text_clean]") {
@@ -22,4 +22,4 @@ TEST_CASE("mutated texts are read as words, mutated tables as rows", "[text_clea
 }
 
 }  // namespace
-}  // namespace kdgat::graph
+}  // namespace kdgat::texts

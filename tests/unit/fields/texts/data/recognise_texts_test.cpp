@@ -11,7 +11,7 @@
 #include "support/graphs/import_options.h"
 #include "support/programs/command.h"
 
-namespace kdgat::graph {
+namespace kdgat::texts {
 namespace {
 
 namespace fs = std::filesystem;
@@ -19,7 +19,7 @@ using test::write_gzip;
 using test::write_text;
 
 std::string domain_of(const fs::path& source) {
-  return domain_of_source(all_domains(), source, nlohmann::json::object()).name();
+  return data::domain_of_source(data::all_domains(), source, nlohmann::json::object()).name();
 }
 
 const std::string kTexts =
@@ -54,18 +54,18 @@ TEST_CASE("documents of a folder for each class must be texts", "[recognise]") {
 TEST_CASE("a corpus from a pipe is imported as it is from a file", "[recognise]") {
   const test::ScratchFolder folder;
   write_text(folder / "file/texts.txt", kTexts);
-  ImportOptionsWith<TextOptions> options;
+  graph::ImportOptionsWith<TextOptions> options;
   options.remove_rare_words = 1;
   REQUIRE(::mkfifo((folder / "texts").c_str(), 0600) == 0);
   for (const bool packed : {false, true}) {
     std::thread writer([&] {
       packed ? write_gzip(folder / "texts", kTexts) : write_text(folder / "texts", kTexts);
     });
-    const ImportReport report = import_logs(folder / "texts", folder / "out", options);
+    const data::ImportReport report = graph::import_logs(folder / "texts", folder / "out", options);
     writer.join();
     CHECK(report.rows == 6);
     CHECK(test::names_in(folder / "out") == std::set<std::string>{"graphs.safetensors"});
   }
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::texts

@@ -6,7 +6,7 @@
 #include "engine/file/utf8.h"
 #include "fields/texts/data/stop_words.h"
 
-namespace kdgat::graph {
+namespace kdgat::texts {
 namespace {
 
 std::string cleaned(const std::string& cleaning, const std::string& text) {
@@ -74,13 +74,13 @@ TEST_CASE("bytes that are no UTF-8 are replaced and counted", "[text_clean]") {
   std::string repaired = "as it was";
   for (const std::string good :
        {"", "plain", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "twelve bytes"}) {
-    CHECK(repair_utf8(good, repaired) == 0);
+    CHECK(file::repair_utf8(good, repaired) == 0);
   }
   CHECK(repaired == "as it was");
   const std::string mark = "\xef\xbf\xbd";
   const auto repair = [&](const std::string& text) {
     repaired.clear();
-    const int64_t faults = repair_utf8(text, repaired);
+    const int64_t faults = file::repair_utf8(text, repaired);
     return std::to_string(faults) + " " + repaired;
   };
   CHECK(repair("caf\xe9 ok") == "1 caf" + mark + " ok");
@@ -90,7 +90,8 @@ TEST_CASE("bytes that are no UTF-8 are replaced and counted", "[text_clean]") {
   CHECK(repair("\xf4\x90\x80\x80") == "4 " + mark + mark + mark + mark);
   CHECK(repair("end\xe2\x82") == "2 end" + mark + mark);
   std::string text;
-  for (const char32_t c : {U'a', U'\u00e9', U'\u20ac', U'\U0001F600'}) append_code_point(c, text);
+  for (const char32_t c : {U'a', U'\u00e9', U'\u20ac', U'\U0001F600'})
+    file::append_code_point(c, text);
   CHECK(text == "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
 }
 
@@ -105,12 +106,12 @@ TEST_CASE("small letters of alphabets that have two", "[text_clean]") {
                                                   {U'\u0416', U'\u0436'},
                                                   {U'\u0401', U'\u0451'},
                                                   {U'\u017D', U'\u017E'}}) {
-    CHECK(lower_case(large) == small);
-    CHECK(lower_case(small) == small);
+    CHECK(file::lower_case(large) == small);
+    CHECK(file::lower_case(small) == small);
   }
-  CHECK(lower_case(U'\u00D7') == U'\u00D7');
-  CHECK(is_word_character(U'\u00D7') == false);
-  CHECK(is_word_character(U'_'));
+  CHECK(file::lower_case(U'\u00D7') == U'\u00D7');
+  CHECK(file::is_word_character(U'\u00D7') == false);
+  CHECK(file::is_word_character(U'_'));
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::texts

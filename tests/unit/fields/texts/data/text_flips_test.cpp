@@ -4,12 +4,12 @@
 #include "fields/texts/data/text_store.h"
 #include "support/graphs/store_flips.h"
 
-namespace kdgat::graph {
+namespace kdgat::texts {
 namespace {
 
 /// A sum over what every number that indexes leads to.
-void use_texts(const fs::path& path) {
-  const TextStore store = TextStore::open(path, Check::kRanges);
+void use_texts(const std::filesystem::path& path) {
+  const TextStore store = TextStore::open(path, graph::Check::kRanges);
   float sum = 0;
   for (std::size_t n = 0; n + 1 < store.row_ptr().size(); ++n) {
     for (int32_t e = store.row_ptr()[n]; e < store.row_ptr()[n + 1]; ++e) {
@@ -28,7 +28,7 @@ void use_texts(const fs::path& path) {
 
 TEST_CASE("a flipped bit of a store of texts is found, and never leads outside of the file",
           "[flips]") {
-  check_flips({test::synth_of("text", 40, 30), use_texts});
+  graph::check_flips({test::synth_of("text", 40, 30), use_texts});
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::texts

@@ -10,10 +10,10 @@
 #include "support/graphs/import_options.h"
 #include "support/programs/command.h"
 
-namespace kdgat::graph {
+namespace kdgat::texts {
 namespace {
 
-using ImportChoices = ImportOptionsWith<TextOptions>;
+using ImportChoices = graph::ImportOptionsWith<TextOptions>;
 
 using nlohmann::json;
 
@@ -30,7 +30,7 @@ std::filesystem::path corpus_of(const test::ScratchFolder& folder,
 
 json facts_of(const test::ScratchFolder& folder, const std::filesystem::path& source,
               const ImportChoices& options) {
-  import_logs(source, folder / "out", options);
+  graph::import_logs(source, folder / "out", options);
   return TextStore::open(folder / "out/graphs.safetensors").facts().at("text");
 }
 
@@ -68,11 +68,11 @@ TEST_CASE("R8 is cleaned to the published words and gives the published graph", 
   // The words of every document, in order, are those of R8.clean.txt, which has the files the other
   // way round: training first.
   std::set<std::string> vocabulary(store.vocabulary().begin(), store.vocabulary().end());
-  LineReader published(*shared / "R8.clean.txt.gz");
+  file::LineReader published(*shared / "R8.clean.txt.gz");
   TextCleaner cleaner("original");
   int64_t same = 0;
   for (const char* name : {"r8.train.en.gz", "r8.test.en.gz"}) {
-    LineReader raw(*shared / name);
+    file::LineReader raw(*shared / name);
     std::string_view line;
     while (raw.next(line)) {
       std::string words;
@@ -116,4 +116,4 @@ TEST_CASE("20 Newsgroups gives the published graphs", "[text_golden][.slow]") {
   }
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::texts

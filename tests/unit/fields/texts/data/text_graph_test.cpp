@@ -8,7 +8,7 @@
 #include "support/fields/texts/text_reference.h"
 #include "support/programs/soak.h"
 
-namespace kdgat::graph {
+namespace kdgat::texts {
 namespace {
 
 struct Rows {
@@ -53,7 +53,7 @@ std::vector<std::vector<double>> dense(const Rows& rows) {
 }  // namespace
 
 TEST_CASE("the graph of texts is that of its definition, for random corpora", "[text_graph]") {
-  Random random(7);
+  arrays::Random random(7);
   for (int round = 0; round < test::soak(60); ++round) {
     const auto documents = static_cast<int64_t>(1 + random.below(12));
     const auto words = static_cast<int64_t>(1 + random.below(70));
@@ -136,11 +136,11 @@ TEST_CASE("sizes that 32 bits do not count are refused before memory is taken", 
 }
 
 TEST_CASE("a graph that is being made can be cancelled", "[text_graph]") {
-  Random random(3);
+  arrays::Random random(3);
   test::SmallCorpus corpus = test::random_corpus(40, 50, 30, random);
   CHECK_THAT(test::error_of([&] { TextGraphBuilder(corpus.tokens(40, 5), 3, [] { return true; }); },
                             ExitCode::kInterrupted),
              Catch::Contains("interrupted"));
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::texts

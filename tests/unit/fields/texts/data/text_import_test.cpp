@@ -15,10 +15,10 @@
 #include "support/graphs/synth_of.h"
 #include "support/programs/command.h"
 
-namespace kdgat::graph {
+namespace kdgat::texts {
 namespace {
 
-using ImportChoices = ImportOptionsWith<TextOptions>;
+using ImportChoices = graph::ImportOptionsWith<TextOptions>;
 
 using test::data_error;
 using test::write_text;
@@ -33,13 +33,13 @@ ImportChoices plain_options() {
 }
 
 struct Imported {
-  ImportReport report;
+  data::ImportReport report;
   TextStore store;
 };
 
 Imported import_from(const std::filesystem::path& source, const test::ScratchFolder& folder,
                      const ImportChoices& options = plain_options()) {
-  ImportReport report = import_logs(source, folder / "out", options);
+  data::ImportReport report = graph::import_logs(source, folder / "out", options);
   TextStore store = TextStore::open(folder / "out/graphs.safetensors");
   CHECK(store.verify().empty());
   return {std::move(report), std::move(store)};
@@ -131,7 +131,8 @@ TEST_CASE("logs and graphs in space are not taken for texts", "[text_import]") {
   write_text(folder / "points.csv", "graph,x,y\na,1,2\n");
   const auto domain_of = [&](const char* name) {
     return std::string(
-        domain_of_source(all_domains(), folder / name, nlohmann::json::object()).name());
+        data::domain_of_source(data::all_domains(), folder / name, nlohmann::json::object())
+            .name());
   };
   CHECK(domain_of("log.csv") == "can");
   CHECK(domain_of("can") == "can");
@@ -352,10 +353,10 @@ TEST_CASE("documents for testing may stand behind the words", "[text_import]") {
 TEST_CASE("an import of texts is not repeated without need, and is the same bytes if it is",
           "[text_import]") {
   const test::ScratchFolder folder;
-  SynthOptions synth;
+  graph::SynthOptions synth;
   synth.kind = "text";
   synth.graphs = 60;
-  write_synthetic(folder / "in", synth);
+  graph::write_synthetic(folder / "in", synth);
   ImportChoices options = plain_options();
   CHECK_FALSE(import_from(folder / "in", folder, options).report.reused);
   const std::string bytes = test::read_text(folder / "out/graphs.safetensors");
@@ -371,7 +372,7 @@ TEST_CASE("an import of texts is not repeated without need, and is the same byte
   const nlohmann::json values = dump_options(options);
   CHECK(texts_domain().import_identity(values).contains("word_window"));
   CHECK_FALSE(texts_domain().import_identity(values).contains("build_threads"));
-  CHECK_FALSE(can_domain().import_identity(values).contains("word_window"));
+  CHECK_FALSE(data::can_domain().import_identity(values).contains("word_window"));
 }
 
 TEST_CASE("texts on standard input need the name of their form", "[text_import]") {
@@ -390,22 +391,22 @@ TEST_CASE("texts on standard input need the name of their form", "[text_import]"
 
 TEST_CASE("made-up texts are the same for the same seed and learnable", "[text_import]") {
   const test::ScratchFolder folder;
-  SynthOptions synth = test::synth_of("text", 30, 40);
-  write_synthetic(folder / "a", synth);
-  write_synthetic(folder / "b", synth);
+  graph::SynthOptions synth = test::synth_of("text", 30, 40);
+  graph::write_synthetic(folder / "a", synth);
+  graph::write_synthetic(folder / "b", synth);
   const std::string train = test::read_text(folder / "a/corpus.train.en");
   CHECK(train == test::read_text(folder / "b/corpus.train.en"));
   CHECK(train.starts_with("topic_0\t"));
   synth.seed = 2;
-  write_synthetic(folder / "c", synth);
+  graph::write_synthetic(folder / "c", synth);
   CHECK(train != test::read_text(folder / "c/corpus.train.en"));
   const TextStore store = import_from(folder / "a", folder).store;
   CHECK(store.documents() == 30);
   CHECK(store.classes() == 3);
   CHECK(count(store.mask("test")) == 9);
   CHECK(store.facts().at("text").at("average_length") > 20);
-  CHECK(&domain_of_synth(all_domains(), synth.values()) == &texts_domain());
-  CHECK(synth_identity(synth).at("kind") == "text");
+  CHECK(&data::domain_of_synth(data::all_domains(), synth.values()) == &texts_domain());
+  CHECK(graph::synth_identity(synth).at("kind") == "text");
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::texts

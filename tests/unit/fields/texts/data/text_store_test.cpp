@@ -10,28 +10,28 @@
 #include "support/graphs/store_problems.h"
 #include "support/programs/command.h"
 
-namespace kdgat::graph {
+namespace kdgat::texts {
 namespace {
 
-using ImportChoices = ImportOptionsWith<TextOptions>;
+using ImportChoices = graph::ImportOptionsWith<TextOptions>;
 
 using test::data_error;
 
 /// The store of some made-up texts.
 std::filesystem::path make_store(const test::ScratchFolder& folder, ImportChoices options = {}) {
-  SynthOptions synth;
+  graph::SynthOptions synth;
   synth.kind = "text";
   synth.graphs = 90;
   synth.nodes = 60;
-  write_synthetic(folder / "in", synth);
+  graph::write_synthetic(folder / "in", synth);
   options.remove_rare_words = 2;
-  import_logs(folder / "in", folder / "out", options);
+  graph::import_logs(folder / "in", folder / "out", options);
   return folder / "out/graphs.safetensors";
 }
 
 std::string with_number(std::string bytes, const std::string& path, const std::string& tensor,
                         std::size_t element, int32_t number) {
-  const SafetensorsFile file = SafetensorsFile::open(path);
+  const file::SafetensorsFile file = file::SafetensorsFile::open(path);
   const auto* const start = reinterpret_cast<const char*>(file.tensor("row_ptr").data);
   const auto* const at = reinterpret_cast<const char*>(file.tensor(tensor).data) + 4 * element;
   // row_ptr is the first tensor: its place in the file is where the header ends.
@@ -74,18 +74,19 @@ TEST_CASE("training, validation and test see one graph at one address", "[text_s
 TEST_CASE("a store of texts is told from one of graphs", "[text_store]") {
   const test::ScratchFolder folder;
   const std::filesystem::path path = make_store(folder);
-  CHECK(TextStore::is_store(SafetensorsFile::open(path)));
-  CHECK_THAT(data_error([&] { GraphStore::open(path); }), Catch::Contains("not a graph store"));
-  SynthOptions synth;
+  CHECK(TextStore::is_store(file::SafetensorsFile::open(path)));
+  CHECK_THAT(data_error([&] { graph::GraphStore::open(path); }),
+             Catch::Contains("not a graph store"));
+  graph::SynthOptions synth;
   synth.kind = "tree";
   synth.graphs = 3;
-  write_synthetic(folder / "trees", synth);
-  import_logs(folder / "trees", folder / "out", {});  // in the place of the texts
-  CHECK_FALSE(TextStore::is_store(SafetensorsFile::open(path)));
+  graph::write_synthetic(folder / "trees", synth);
+  graph::import_logs(folder / "trees", folder / "out", {});  // in the place of the texts
+  CHECK_FALSE(TextStore::is_store(file::SafetensorsFile::open(path)));
   CHECK_THAT(data_error([&] { TextStore::open(path); }), Catch::Contains("not a graph of texts"));
   CHECK(std::filesystem::exists(folder / "out/split.safetensors"));
   make_store(folder);
-  CHECK(TextStore::is_store(SafetensorsFile::open(path)));
+  CHECK(TextStore::is_store(file::SafetensorsFile::open(path)));
   CHECK_FALSE(std::filesystem::exists(folder / "out/split.safetensors"));
 }
 
@@ -136,16 +137,17 @@ TEST_CASE("tensors written in pieces make the same file", "[safetensors]") {
   const test::ScratchFolder folder;
   const std::vector<float> a = {1, 2, 3, 4, 5};
   const std::vector<int32_t> b = {7, 8, 9};
-  SafetensorsWriter writer;
+  file::SafetensorsWriter writer;
   writer.add("a", {5}, std::span<const float>(a));
   writer.add("b", {3, 1}, std::span<const int32_t>(b));
   writer.add("c", {0}, std::span<const int64_t>());
   writer.metadata("of", "test");
   writer.write(folder / "whole.safetensors", true);
-  SafetensorsStream stream(
-      folder / "pieces.safetensors",
-      {{"a", DType::kF32, {5}}, {"b", DType::kI32, {3, 1}}, {"c", DType::kI64, {0}}},
-      {{"of", "test"}});
+  file::SafetensorsStream stream(folder / "pieces.safetensors",
+                                 {{"a", file::DType::kF32, {5}},
+                                  {"b", file::DType::kI32, {3, 1}},
+                                  {"c", file::DType::kI64, {0}}},
+                                 {{"of", "test"}});
   stream.write("a", std::span(a).first(2));
   stream.write("b", std::span(b));
   stream.write("a", std::span(a).subspan(2));
@@ -154,11 +156,11 @@ TEST_CASE("tensors written in pieces make the same file", "[safetensors]") {
   CHECK(test::read_text(folder / "pieces.safetensors") ==
         test::read_text(folder / "whole.safetensors"));
 
-  SafetensorsStream bad(folder / "bad.safetensors", {{"a", DType::kF32, {2}}}, {});
+  file::SafetensorsStream bad(folder / "bad.safetensors", {{"a", file::DType::kF32, {2}}}, {});
   CHECK_THROWS_AS(bad.write("a", std::span(a)), std::logic_error);
   CHECK_THROWS_AS(bad.write("a", std::span(b)), std::logic_error);
   CHECK_THROWS_AS(bad.write("z", std::span(a)), std::logic_error);
   CHECK_THROWS_AS(bad.finish(), std::logic_error);
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::texts

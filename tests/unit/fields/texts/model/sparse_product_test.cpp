@@ -10,20 +10,20 @@
 #include "support/graphs/gradients.h"
 
 using namespace kdgat;
-using model::NodeMask;
-using model::SparseProduct;
+using texts::NodeMask;
+using texts::SparseProduct;
 
 namespace {
 
 template <class Body>
 void at_every_level(const Body& body) {
-  const std::string before(model::isa_level());
-  for (const std::string& level : model::isa_levels_available()) {
+  const std::string before(kernels::isa_level());
+  for (const std::string& level : kernels::isa_levels_available()) {
     INFO(level);
-    model::set_isa_level(level);
+    kernels::set_isa_level(level);
     body();
   }
-  model::set_isa_level(before);
+  kernels::set_isa_level(before);
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ TEST_CASE("a product without columns or without rows that are wanted is empty or
 TEST_CASE("rows that are not wanted are 0, and their gradient enters nothing", "[sparse]") {
   const test::SparseGraph g = test::sparse_graph(20, 25, 0.4);
   const NodeMask some = test::span_of(45, 0, 12);
-  const NodeMask read = model::neighbours(g.matrix, some);
+  const NodeMask read = texts::neighbours(g.matrix, some);
   const at::Tensor rows = test::column_of(some), inputs = test::column_of(read);
   const SparseProduct product(g.matrix, some, read);
   const at::Tensor x = torch::cos(torch::arange(45 * 19, at::kDouble)).view({45, 19});
@@ -75,7 +75,7 @@ TEST_CASE("neighbours of documents are their words and themselves", "[sparse]") 
   const test::SparseGraph g = test::sparse_graph(6, 8, 0.5);
   const NodeMask some = test::span_of(14, 1, 3);
   const at::Tensor reached = g.dense_NN.mm(test::column_of(some)).gt(0).to(at::kDouble);
-  CHECK(torch::equal(test::column_of(model::neighbours(g.matrix, some)), reached));
+  CHECK(torch::equal(test::column_of(texts::neighbours(g.matrix, some)), reached));
   CHECK(reached.slice(0, 3, 6).sum().item<double>() == 0);  // no other document
 }
 
@@ -83,7 +83,7 @@ TEST_CASE("gradients of sparse products agree with finite differences", "[sparse
   const test::SparseGraph g = test::sparse_graph(5, 7, 0.5);
   const NodeMask some = test::span_of(12, 0, 4);
   const SparseProduct whole(g.matrix, test::all_of(12), test::all_of(12));
-  const SparseProduct part(g.matrix, some, model::neighbours(g.matrix, some));
+  const SparseProduct part(g.matrix, some, texts::neighbours(g.matrix, some));
   const std::vector<at::Tensor> x = {torch::sin(torch::arange(36, at::kDouble)).view({12, 3})};
   at_every_level([&] {
     test::check_gradients({x[0].clone()},
@@ -123,10 +123,10 @@ TEST_CASE("sparse products do not depend on the number of threads", "[sparse]") 
 
 TEST_CASE("sizes beyond 32-bit indices are refused before memory is taken", "[sparse]") {
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-  CHECK_NOTHROW(model::require_sparse_sizes(kMost - 1, kMost, 200));
+  CHECK_NOTHROW(texts::require_sparse_sizes(kMost - 1, kMost, 200));
   const auto message = [](int64_t nodes, int64_t nonzeros, int64_t columns) -> std::string {
     try {
-      model::require_sparse_sizes(nodes, nonzeros, columns);
+      texts::require_sparse_sizes(nodes, nonzeros, columns);
     } catch (const Error& e) {
       CHECK(e.code() == ExitCode::kData);
       return e.what();

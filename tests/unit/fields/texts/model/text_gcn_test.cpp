@@ -8,9 +8,9 @@
 #include "support/graphs/gradients.h"
 
 using namespace kdgat;
-using model::NodeMask;
-using model::TextGcn;
-using model::TextGcnConfig;
+using texts::NodeMask;
+using texts::TextGcn;
+using texts::TextGcnConfig;
 
 namespace {
 
@@ -35,8 +35,8 @@ at::Tensor logits(TextGcn& model, const test::SparseGraph& g, const NodeMask& wa
                   const graph::NoiseKey& noise = {}) {
   const auto& config = model->config();
   // Kept: the backward pass looks at it.
-  static std::vector<model::ProductChain> chains;
-  chains.push_back(model::make_chain(g.matrix, wanted, config.layers(), config.use_bn));
+  static std::vector<texts::ProductChain> chains;
+  chains.push_back(texts::make_chain(g.matrix, wanted, config.layers(), config.use_bn));
   return model->finish(model->begin(*chains.back().front()), chains.back(), noise);
 }
 

@@ -80,7 +80,7 @@ TEST_CASE("every form of the text model trains, and has as many parameters as pl
     INFO(dump_options(o).dump());
     const json planned = TextGcn::plan(o, f.request("form"));
     TextGcn::run(o, f.request("form"), f.fake.host);
-    const auto file = graph::SafetensorsFile::open(f.folder / "form" / "model.safetensors");
+    const auto file = file::SafetensorsFile::open(f.folder / "form" / "model.safetensors");
     int64_t numbers = 0;
     for (const auto& [name, tensor] : file.tensors()) {
       if (name.find("running") != std::string::npos || name.rfind("_pad", 0) == 0 ||
@@ -168,7 +168,7 @@ TEST_CASE("text models trained in threads of one process are those trained alone
 
 TEST_CASE("training, validation and test share one graph, at one address", "[textgcn]") {
   TextFixture f;
-  graph::TextStore::forget_shared();
+  texts::TextStore::forget_shared();
   const textgcn::TextSplits splits = textgcn::open_splits(f.folder / "data", true);
   const float* address = splits.train.store.value().data();
   CHECK(splits.val.store.value().data() == address);

@@ -2,7 +2,7 @@
 
 #include "kdgat/text.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 void Passed::tell(const std::string& file, std::vector<Diagnostic>& notes) const {
   if (error_frames > 0) {
@@ -41,4 +41,4 @@ void BinaryReader::fail(const std::string& what, const std::string& hint) const 
   throw Error(ExitCode::kData, what, hint, where());
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

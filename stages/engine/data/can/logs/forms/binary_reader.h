@@ -11,7 +11,7 @@
 #include "engine/file/byte_cursor.h"
 #include "engine/file/byte_reader.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// Bytes of the payload that a data length code (0..15) of CAN FD stands for.
 inline constexpr std::array<uint8_t, 16> kFdLengths = {0, 1,  2,  3,  4,  5,  6,  7,
@@ -69,7 +69,7 @@ class BinaryReader : public FrameReader {
 /// One that reads its file from the first byte to the last.
 class BinaryStream : public BinaryReader {
  public:
-  explicit BinaryStream(ByteReader bytes)
+  explicit BinaryStream(file::ByteReader bytes)
       : BinaryReader(bytes.name()),
         bytes_(std::move(bytes)),
         file_([this](uint8_t* to, std::size_t room) {
@@ -78,11 +78,11 @@ class BinaryStream : public BinaryReader {
   int64_t bytes_read() const final { return bytes_.stored_bytes(); }
 
  protected:
-  ByteCursor& file() { return file_; }
+  file::ByteCursor& file() { return file_; }
 
  private:
-  ByteReader bytes_;
-  ByteCursor file_;
+  file::ByteReader bytes_;
+  file::ByteCursor file_;
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -10,7 +10,7 @@
 #include "engine/data/can/logs/forms/forms.h"
 #include "engine/file/byte_cursor.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 enum Object : uint32_t {
@@ -32,7 +32,7 @@ constexpr std::size_t kMostHeader = 256;
 /// The contents of the containers of a file, one after another.
 class Containers {
  public:
-  explicit Containers(ByteCursor& file) : file_(file) {}
+  explicit Containers(file::ByteCursor& file) : file_(file) {}
   Containers(const Containers&) = delete;
   Containers& operator=(const Containers&) = delete;
   ~Containers() { inflateEnd(&stream_); }
@@ -54,14 +54,14 @@ class Containers {
       const uint8_t* header = find_object();
       if (header == nullptr) return false;
       at_ = file_.offset();
-      const auto size = little<uint32_t>(header + 8);
+      const auto size = file::little<uint32_t>(header + 8);
       if (size < kContainerHeader)
         throw std::string("an object of " + std::to_string(size) + " bytes");
-      if (little<uint32_t>(header + 12) != kLogContainer) {
+      if (file::little<uint32_t>(header + 12) != kLogContainer) {
         if (!file_.skip_far(size)) return cut();
         continue;
       }
-      const auto method = little<uint16_t>(header + kBaseHeader);
+      const auto method = file::little<uint16_t>(header + kBaseHeader);
       if (method != 0 && method != 2) {
         throw std::string("a container is packed by an unknown method, " + std::to_string(method));
       }
@@ -142,7 +142,7 @@ class Containers {
     left_ -= static_cast<uint32_t>(bytes);
   }
 
-  ByteCursor& file_;
+  file::ByteCursor& file_;
   z_stream stream_{};
   uint64_t at_ = 0;
   uint32_t left_ = 0;  // stored bytes of the container
@@ -151,17 +151,17 @@ class Containers {
 
 class BlfReader : public BinaryStream {
  public:
-  explicit BlfReader(ByteReader bytes)
+  explicit BlfReader(file::ByteReader bytes)
       : BinaryStream(std::move(bytes)),
         containers_(file()),
         objects_([this](uint8_t* to, std::size_t room) { return containers_.read(to, room); }) {
     constexpr std::size_t kHeader = 72, kStartDate = 40;
     const uint8_t* header = file().peek(kHeader);
     if (header == nullptr) fail("the file ends inside its header");
-    const auto size = little<uint32_t>(header + 4);
+    const auto size = file::little<uint32_t>(header + 4);
     if (size < kHeader) fail("a header of " + std::to_string(size) + " bytes");
     const auto date = [header](std::size_t i) {
-      return static_cast<int64_t>(little<uint16_t>(header + kStartDate + 2 * i));
+      return static_cast<int64_t>(file::little<uint16_t>(header + kStartDate + 2 * i));
     };
     // year, month, day of the week, day, hour, minute, second, millisecond
     if (date(0) >= 1970 && date(1) >= 1 && date(1) <= 12 && date(3) >= 1) {
@@ -170,7 +170,7 @@ class BlfReader : public BinaryStream {
     }
     if (!file().skip_far(size)) fail("the file ends inside its header");
     const uint8_t* first = file().peek(kBaseHeader);
-    in_containers_ = first == nullptr || little<uint32_t>(first + 12) == kLogContainer;
+    in_containers_ = first == nullptr || file::little<uint32_t>(first + 12) == kLogContainer;
   }
 
   const char* format() const override { return "blf"; }
@@ -189,7 +189,7 @@ class BlfReader : public BinaryStream {
   }
 
  private:
-  Got next_of(ByteCursor& from, CanFrame& frame) {
+  Got next_of(file::ByteCursor& from, CanFrame& frame) {
     for (;;) {
       const uint8_t* object = find_object(from);
       if (object == nullptr) {
@@ -197,9 +197,9 @@ class BlfReader : public BinaryStream {
         return Got::kEnd;
       }
       stands_at(from.offset());
-      const auto header = little<uint16_t>(object + 4);
-      const auto size = little<uint32_t>(object + 8);
-      const auto type = little<uint32_t>(object + 12);
+      const auto header = file::little<uint16_t>(object + 4);
+      const auto size = file::little<uint32_t>(object + 8);
+      const auto type = file::little<uint32_t>(object + 12);
       if (size < kBaseHeader || header < kBaseHeader || header > size || header > kMostHeader) {
         fail("an object of " + std::to_string(size) + " bytes with a header of " +
              std::to_string(header));
@@ -227,7 +227,7 @@ class BlfReader : public BinaryStream {
     }
   }
 
-  static const uint8_t* find_object(ByteCursor& from) {
+  static const uint8_t* find_object(file::ByteCursor& from) {
     for (std::size_t i = 0; i <= kPadding; ++i) {
       const uint8_t* there = from.peek(kBaseHeader);
       if (there == nullptr || std::equal(there, there + 4, "LOBJ")) return there;
@@ -241,8 +241,8 @@ class BlfReader : public BinaryStream {
     constexpr std::size_t kTimedHeader = 32;
     if (header < kTimedHeader) return refuse("the frame has no time");
     constexpr uint32_t kTenMicroseconds = 1;
-    const double unit = little<uint32_t>(object + 16) == kTenMicroseconds ? 1e-5 : 1e-9;
-    frame.time = start_ + unit * static_cast<double>(little<uint64_t>(object + 24));
+    const double unit = file::little<uint32_t>(object + 16) == kTenMicroseconds ? 1e-5 : 1e-9;
+    frame.time = start_ + unit * static_cast<double>(file::little<uint64_t>(object + 24));
     const uint8_t* body = object + header;
     const std::size_t left = size - header;
     if (type == kCanFdMessage64) return read_fd64(body, left, frame);
@@ -250,21 +250,21 @@ class BlfReader : public BinaryStream {
     if (left < (may_be_fd ? 20U : 8U)) return refuse("the object is too short for a frame");
     constexpr uint8_t kRemote = 0x80;
     frame.remote = (body[2] & kRemote) != 0;
-    set_id(little<uint32_t>(body + 4), frame);
+    set_id(file::little<uint32_t>(body + 4), frame);
     frame.fd = may_be_fd && (body[13] & 1) != 0;
     const std::size_t data = may_be_fd ? 20 : 8;
     const std::size_t length = frame.remote ? 0
                                : may_be_fd  ? std::min<std::size_t>(body[14], 64)
                                             : std::min<std::size_t>(body[3], 8);
-    return read_data(body + data, left - data, length, little<uint16_t>(body), frame);
+    return read_data(body + data, left - data, length, file::little<uint16_t>(body), frame);
   }
 
   Got read_fd64(const uint8_t* body, std::size_t left, CanFrame& frame) {
     constexpr std::size_t kData = 40;
     if (left < kData) return refuse("the object is too short for a frame");
     constexpr uint32_t kRemote = 0x10, kFd = 0x1000;
-    const auto flags = little<uint32_t>(body + 12);
-    set_id(little<uint32_t>(body + 4), frame);
+    const auto flags = file::little<uint32_t>(body + 12);
+    set_id(file::little<uint32_t>(body + 4), frame);
     frame.remote = (flags & kRemote) != 0;
     frame.fd = (flags & kFd) != 0;
     const auto length = frame.remote ? 0 : std::min<std::size_t>(body[2], 64);
@@ -283,7 +283,7 @@ class BlfReader : public BinaryStream {
   }
 
   Containers containers_;
-  ByteCursor objects_;
+  file::ByteCursor objects_;
   double start_ = 0;
   bool in_containers_ = false;
 };
@@ -292,8 +292,8 @@ class BlfReader : public BinaryStream {
 
 bool is_blf(std::string_view head) { return head.starts_with("LOGG"); }
 
-std::unique_ptr<FrameReader> open_blf(ByteReader bytes) {
+std::unique_ptr<FrameReader> open_blf(file::ByteReader bytes) {
   return std::make_unique<BlfReader>(std::move(bytes));
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 /// Of a day of the Gregorian calendar, UTC: logs name no time zone. Howard Hinnant's
 /// days_from_civil.
@@ -19,4 +19,4 @@ inline double seconds_of(int64_t year, int64_t month, int64_t day, int64_t hour,
   return static_cast<double>(days * kDay + hour * kHour + minute * kMinute) + second;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 std::span<const LogForm> log_forms() {
   static constexpr std::array<LogForm, 6> forms = {{{"asc", is_asc, open_asc},
@@ -14,4 +14,4 @@ std::span<const LogForm> log_forms() {
   return forms;
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -9,14 +9,14 @@
 #include "engine/data/can/logs/forms/frame_reader.h"
 #include "engine/file/byte_reader.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 struct LogForm {
   const char* name;
   /// Whether a file that begins like this is one: its first kFormHead bytes, or all there are.
   bool (*fits)(std::string_view head);
   /// From the first byte on. Throws Error(kData).
-  std::unique_ptr<FrameReader> (*open)(ByteReader bytes);
+  std::unique_ptr<FrameReader> (*open)(file::ByteReader bytes);
 };
 
 /// As many as tell a form; a pipe that says nothing more is not waited for.
@@ -28,14 +28,14 @@ bool is_blf(std::string_view head);
 bool is_pcap(std::string_view head);
 bool is_pcapng(std::string_view head);
 bool is_mf4(std::string_view head);
-std::unique_ptr<FrameReader> open_blf(ByteReader bytes);
-std::unique_ptr<FrameReader> open_pcap(ByteReader bytes);
-std::unique_ptr<FrameReader> open_pcapng(ByteReader bytes);
-std::unique_ptr<FrameReader> open_mf4(ByteReader bytes);
+std::unique_ptr<FrameReader> open_blf(file::ByteReader bytes);
+std::unique_ptr<FrameReader> open_pcap(file::ByteReader bytes);
+std::unique_ptr<FrameReader> open_pcapng(file::ByteReader bytes);
+std::unique_ptr<FrameReader> open_mf4(file::ByteReader bytes);
 
 bool is_asc(std::string_view head);
 bool is_trc(std::string_view head);
-std::unique_ptr<FrameReader> open_asc(ByteReader bytes);
-std::unique_ptr<FrameReader> open_trc(ByteReader bytes);
+std::unique_ptr<FrameReader> open_asc(file::ByteReader bytes);
+std::unique_ptr<FrameReader> open_trc(file::ByteReader bytes);
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

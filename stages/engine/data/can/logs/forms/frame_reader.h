@@ -10,7 +10,7 @@
 #include "engine/data/can/frames/channel_names.h"
 #include "kdgat/error.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 class FrameReader {
  public:
@@ -45,4 +45,4 @@ struct Passed {
   void tell(const std::string& file, std::vector<Diagnostic>& notes) const;
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -12,7 +12,7 @@
 #include "engine/data/can/logs/forms/mf4_groups.h"
 #include "kdgat/text.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 using mf4::DataGroup;
@@ -57,7 +57,7 @@ class PayloadBlocks {
     if (!cursor_->skip_far(offset - cursor_->offset())) return "the payload is missing";
     const uint8_t* length = cursor_->take(sizeof(uint32_t));
     if (length == nullptr) return "the payload is missing";
-    const auto bytes = little<uint32_t>(length);
+    const auto bytes = file::little<uint32_t>(length);
     if (bytes > kMostPayload) return "the payload is over 64 bytes";
     const uint8_t* payload = cursor_->take(bytes);
     if (payload == nullptr) return "the payload is missing";
@@ -76,7 +76,7 @@ class PayloadBlocks {
   const mf4::File& file_;
   uint64_t at_;
   std::optional<mf4::Data> data_;
-  std::optional<ByteCursor> cursor_;
+  std::optional<file::ByteCursor> cursor_;
   int jumps_ = 0;
 };
 
@@ -241,7 +241,7 @@ class RecordReader {
       end(true);
       return;
     }
-    const auto bytes = little<uint32_t>(record + group_.id_bytes);
+    const auto bytes = file::little<uint32_t>(record + group_.id_bytes);
     if (bytes > kMostVariable) {
       file_.fail(data_.at(), "a payload of " + std::to_string(bytes) + " bytes");
     }
@@ -292,7 +292,7 @@ class RecordReader {
   double start_;
   bool by_order_;
   mf4::Data data_;
-  ByteCursor cursor_;
+  file::ByteCursor cursor_;
   std::array<std::size_t, 256> by_id_{};  // place in the groups, from 1
   std::vector<std::size_t> store_of_;     // of each group; kNone
   std::vector<std::unique_ptr<PayloadBlocks>> blocks_;
@@ -304,8 +304,10 @@ class RecordReader {
 
 class Mf4Reader : public BinaryReader {
  public:
-  explicit Mf4Reader(ByteReader bytes)
-      : BinaryReader(bytes.name()), file_(std::move(bytes)), measurement_(read_measurement(file_)) {
+  explicit Mf4Reader(file::ByteReader bytes)
+      : BinaryReader(bytes.name()),
+        file_(std::move(bytes)),
+        measurement_(mf4::read_measurement(file_)) {
     for (const DataGroup& group : measurement_.data) {
       if (group.data == 0) continue;
       Stream& stream = streams_.emplace_back();
@@ -367,8 +369,8 @@ bool is_mf4(std::string_view head) {
   return head.starts_with("MDF     ") || head.starts_with("UnFinMF ");
 }
 
-std::unique_ptr<FrameReader> open_mf4(ByteReader bytes) {
+std::unique_ptr<FrameReader> open_mf4(file::ByteReader bytes) {
   return std::make_unique<Mf4Reader>(std::move(bytes));
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -6,7 +6,7 @@
 
 #include "kdgat/error.h"
 
-namespace kdgat::graph::mf4 {
+namespace kdgat::data::mf4 {
 namespace {
 
 constexpr std::size_t kHeader = 24;
@@ -21,11 +21,11 @@ void Block::refuse() const {
               "the block " + id + " at byte " + std::to_string(at) + " is too short");
 }
 
-File::File(ByteReader bytes) : bytes_(std::move(bytes)) {
+File::File(file::ByteReader bytes) : bytes_(std::move(bytes)) {
   constexpr std::size_t kIdentification = 64;
   std::vector<uint8_t> id(kIdentification);
   if (bytes_.read(0, id.data(), id.size()) != id.size()) fail(0, "the file ends inside its header");
-  const auto version = little<uint16_t>(id.data() + 28);
+  const auto version = file::little<uint16_t>(id.data() + 28);
   if (version < 400 || version >= 500) {
     fail(0,
          "version " + std::to_string(version / 100) + "." + std::to_string(version % 100) +
@@ -34,7 +34,7 @@ File::File(ByteReader bytes) : bytes_(std::move(bytes)) {
   }
   if (id[0] != 'U') return;
   constexpr uint16_t kLastLength = 1U << 2, kPayloadOffsets = 1U << 6;
-  const auto flags = little<uint16_t>(id.data() + 60);
+  const auto flags = file::little<uint16_t>(id.data() + 60);
   unfinished_ = {(flags & kLastLength) != 0, (flags & kPayloadOffsets) != 0};
 }
 
@@ -47,8 +47,8 @@ Block File::block(uint64_t at, const char* id) const {
   if (bytes_.read(at, header, kHeader) != kHeader) fail(at, "the file ends inside a block");
   Block out;
   out.at = at;
-  out.length = little<uint64_t>(header + 8);
-  const auto links = little<uint64_t>(header + 16);
+  out.length = file::little<uint64_t>(header + 8);
+  const auto links = file::little<uint64_t>(header + 16);
   if (header[0] != '#' || header[1] != '#') fail(at, "no block begins here");
   out.id.assign(reinterpret_cast<const char*>(header) + 2, 2);
   if (*id != '\0' && out.id != id) {
@@ -65,7 +65,8 @@ Block File::block(uint64_t at, const char* id) const {
   if (bytes_.read(at + kHeader, raw.data(), raw.size()) != raw.size()) {
     fail(at, "the file ends inside a block");
   }
-  for (uint64_t i = 0; i < links; ++i) out.links.push_back(little<uint64_t>(raw.data() + 8 * i));
+  for (uint64_t i = 0; i < links; ++i)
+    out.links.push_back(file::little<uint64_t>(raw.data() + 8 * i));
   if (out.id == "DT" || out.id == "SD" || out.id == "DV") return out;  // no description
   const uint64_t rest = out.length - out.header_bytes();
   out.data.resize(static_cast<std::size_t>(std::min<uint64_t>(rest, kMostDescription)));
@@ -202,4 +203,4 @@ std::size_t Data::read(uint8_t* to, std::size_t room) {
   }
 }
 
-}  // namespace kdgat::graph::mf4
+}  // namespace kdgat::data::mf4

@@ -10,7 +10,7 @@
 #include "engine/file/byte_cursor.h"
 #include "engine/file/random_bytes.h"
 
-namespace kdgat::graph::mf4 {
+namespace kdgat::data::mf4 {
 
 /// Blocks of a list that a file may hold: more are a circle.
 inline constexpr int kMostBlocks = 1 << 20;
@@ -27,7 +27,7 @@ struct Block {
   template <typename T>
   T at_byte(std::size_t i) const {
     if (i + sizeof(T) > data.size()) refuse();
-    return little<T>(data.data() + i);
+    return file::little<T>(data.data() + i);
   }
   std::size_t header_bytes() const { return 24 + 8 * links.size(); }
   [[noreturn]] void refuse() const;
@@ -41,18 +41,18 @@ struct Unfinished {
 
 class File {
  public:
-  explicit File(ByteReader bytes);
+  explicit File(file::ByteReader bytes);
 
   /// The block at `at`, of the kind `id` unless that is empty. Throws Error(kData).
   Block block(uint64_t at, const char* id = "") const;
   /// "" for link 0.
   std::string text(uint64_t at) const;
-  const RandomBytes& bytes() const { return bytes_; }
+  const file::RandomBytes& bytes() const { return bytes_; }
   const Unfinished& unfinished() const { return unfinished_; }
   [[noreturn]] void fail(uint64_t at, const std::string& what, const std::string& hint = "") const;
 
  private:
-  RandomBytes bytes_;
+  file::RandomBytes bytes_;
   Unfinished unfinished_;
 };
 
@@ -90,4 +90,4 @@ class Data {
   bool is_cut_ = false;
 };
 
-}  // namespace kdgat::graph::mf4
+}  // namespace kdgat::data::mf4

@@ -6,7 +6,7 @@
 
 #include "kdgat/error.h"
 
-namespace kdgat::graph::mf4 {
+namespace kdgat::data::mf4 {
 namespace {
 
 constexpr int kMostGroups = 1 << 16, kMostChannels = 1 << 18, kDeepest = 8;
@@ -229,4 +229,4 @@ double Clock::of(const uint8_t* record) const {
 
 Measurement read_measurement(const File& file) { return Reader(file).read(); }
 
-}  // namespace kdgat::graph::mf4
+}  // namespace kdgat::data::mf4

@@ -8,7 +8,7 @@
 
 #include "engine/data/can/logs/forms/mf4_blocks.h"
 
-namespace kdgat::graph::mf4 {
+namespace kdgat::data::mf4 {
 
 /// A number in a record.
 struct Field {
@@ -20,7 +20,7 @@ struct Field {
   explicit operator bool() const { return bits != 0; }
   /// Reads 8 bytes from byte() on, which may lie behind the record.
   uint64_t of(const uint8_t* record) const {
-    auto word = little<uint64_t>(record + byte);
+    auto word = file::little<uint64_t>(record + byte);
     if (is_big) word = __builtin_bswap64(word) >> (64 - bits);
     word >>= bit;
     return bits == 64 ? word : word & ((uint64_t{1} << bits) - 1);
@@ -67,4 +67,4 @@ struct Measurement {
 };
 Measurement read_measurement(const File& file);
 
-}  // namespace kdgat::graph::mf4
+}  // namespace kdgat::data::mf4

@@ -8,7 +8,7 @@
 #include "engine/data/can/logs/forms/forms.h"
 #include "engine/file/byte_cursor.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 constexpr uint32_t kSocketCan = 227;
@@ -23,7 +23,7 @@ class PacketReader : public BinaryStream {
  protected:
   template <typename T>
   T number(const uint8_t* from) const {
-    return is_big_ ? big<T>(from) : little<T>(from);
+    return is_big_ ? file::big<T>(from) : file::little<T>(from);
   }
   void set_order(bool is_big) { is_big_ = is_big; }
 
@@ -39,7 +39,7 @@ class PacketReader : public BinaryStream {
   Got read_packet(const uint8_t* packet, std::size_t size, CanFrame& frame) {
     constexpr std::size_t kHeader = 8;
     if (size < kHeader) return refuse("the packet is too short for a frame");
-    const auto id = big<uint32_t>(packet);
+    const auto id = file::big<uint32_t>(packet);
     if ((id & kError) != 0) {
       ++passed().error_frames;
       return Got::kEnd;
@@ -74,7 +74,7 @@ constexpr const char* kLinkHint = "record on the CAN interface itself: tcpdump -
 
 class PcapReader : public PacketReader {
  public:
-  explicit PcapReader(ByteReader bytes) : PacketReader(std::move(bytes)) {
+  explicit PcapReader(file::ByteReader bytes) : PacketReader(std::move(bytes)) {
     constexpr std::size_t kHeader = 24;
     const uint8_t* header = file().take(kHeader);
     if (header == nullptr) fail("the file ends inside its header");
@@ -108,7 +108,7 @@ class PcapReader : public PacketReader {
 
 class PcapngReader : public PacketReader {
  public:
-  explicit PcapngReader(ByteReader bytes) : PacketReader(std::move(bytes)) {}
+  explicit PcapngReader(file::ByteReader bytes) : PacketReader(std::move(bytes)) {}
   const char* format() const override { return "pcapng"; }
 
   Got next(CanFrame& frame) override {
@@ -116,7 +116,7 @@ class PcapngReader : public PacketReader {
       stands_at(file().offset());
       const uint8_t* block = need(kHeader, "a block");
       if (block == nullptr) return Got::kEnd;
-      if (little<uint32_t>(block) == kSection) begin_section(block);
+      if (file::little<uint32_t>(block) == kSection) begin_section(block);
       const auto type = number<uint32_t>(block);
       const auto size = number<uint32_t>(block + 4);
       if (size < kHeader || size % 4 != 0) {
@@ -162,8 +162,9 @@ class PcapngReader : public PacketReader {
 
   void begin_section(const uint8_t* block) {
     constexpr uint32_t kOrder = 0x1a2b3c4d;
-    const auto order = little<uint32_t>(block + 8);
-    if (order != kOrder && big<uint32_t>(block + 8) != kOrder) fail("no byte order of a section");
+    const auto order = file::little<uint32_t>(block + 8);
+    if (order != kOrder && file::big<uint32_t>(block + 8) != kOrder)
+      fail("no byte order of a section");
     set_order(order != kOrder);
     interfaces_.clear();
   }
@@ -229,7 +230,7 @@ class PcapngReader : public PacketReader {
 
 bool begins_with(std::string_view head, std::initializer_list<uint32_t> magics) {
   if (head.size() < sizeof(uint32_t)) return false;
-  const auto first = big<uint32_t>(reinterpret_cast<const uint8_t*>(head.data()));
+  const auto first = file::big<uint32_t>(reinterpret_cast<const uint8_t*>(head.data()));
   return std::find(magics.begin(), magics.end(), first) != magics.end();
 }
 
@@ -240,11 +241,11 @@ bool is_pcap(std::string_view head) {
 }
 bool is_pcapng(std::string_view head) { return begins_with(head, {0x0a0d0d0a}); }
 
-std::unique_ptr<FrameReader> open_pcap(ByteReader bytes) {
+std::unique_ptr<FrameReader> open_pcap(file::ByteReader bytes) {
   return std::make_unique<PcapReader>(std::move(bytes));
 }
-std::unique_ptr<FrameReader> open_pcapng(ByteReader bytes) {
+std::unique_ptr<FrameReader> open_pcapng(file::ByteReader bytes) {
   return std::make_unique<PcapngReader>(std::move(bytes));
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

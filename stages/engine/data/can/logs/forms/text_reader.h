@@ -11,13 +11,13 @@
 #include "engine/file/line_reader.h"
 #include "engine/file/number_text.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 class TextReader : public FrameReader {
  public:
-  explicit TextReader(ByteReader bytes) : lines_(std::move(bytes)) {}
+  explicit TextReader(file::ByteReader bytes) : lines_(std::move(bytes)) {}
 
-  std::string fault() const override { return std::string(fault_) + ": " + shown(line_); }
+  std::string fault() const override { return std::string(fault_) + ": " + file::shown(line_); }
   std::string where() const override {
     return lines_.name() + ":" + std::to_string(lines_.line_number());
   }
@@ -66,7 +66,7 @@ class TextReader : public FrameReader {
   }
 
  private:
-  LineReader lines_;
+  file::LineReader lines_;
   std::string_view line_;
   const char* fault_ = nullptr;
   Passed passed_;
@@ -76,4 +76,4 @@ class TextReader : public FrameReader {
   std::vector<Diagnostic> notes_;
 };
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

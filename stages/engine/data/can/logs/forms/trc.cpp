@@ -6,7 +6,7 @@
 #include "engine/data/can/logs/forms/forms.h"
 #include "engine/data/can/logs/forms/text_reader.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 
 using namespace row;
 
@@ -33,7 +33,7 @@ class TrcReader : public TextReader {
 
  protected:
   const char* read_line(std::string_view line, CanFrame& frame, bool& is_frame) override {
-    std::string_view rest = trim(line);
+    std::string_view rest = row::trim(line);
     if (rest.empty()) return nullptr;
     if (rest.front() == ';') {
       read_header(rest.substr(1));
@@ -44,11 +44,11 @@ class TrcReader : public TextReader {
     int64_t length = -1, code = -1;
     for (const char column : columns_) {
       if (column == 'D') break;
-      const std::string_view text = word(rest);
-      if (text.empty()) return kFewFields;
+      const std::string_view text = row::word(rest);
+      if (text.empty()) return row::kFewFields;
       switch (column) {
         case 'O':
-          KDGAT_TRY(read_time(text, frame.time));
+          KDGAT_TRY(row::read_time(text, frame.time));
           break;
         case 'T':
           type = text;
@@ -60,10 +60,10 @@ class TrcReader : public TextReader {
           id = text;
           break;
         case 'l':
-          if (!read_decimal(text, length)) return kBadLength;
+          if (!row::read_decimal(text, length)) return row::kBadLength;
           break;
         case 'L':
-          if (!read_decimal(text, code)) return kBadLength;
+          if (!row::read_decimal(text, code)) return row::kBadLength;
           break;
         default:
           break;  // number, direction, reserved: no need of them
@@ -79,14 +79,14 @@ class TrcReader : public TextReader {
       ++passed().others;
       return nullptr;
     }
-    KDGAT_TRY(read_hex_id(id, frame));
+    KDGAT_TRY(row::read_hex_id(id, frame));
     constexpr std::size_t kStandardDigits = 4;
     frame.extended = id.size() > kStandardDigits;
     if (length < 0 && (code < 0 || code >= static_cast<int64_t>(kFdLengths.size()))) {
-      return kBadLength;
+      return row::kBadLength;
     }
     if (length < 0) length = kFdLengths[static_cast<std::size_t>(code)];
-    if (length > (frame.fd ? 64 : 8)) return frame.fd ? kLongFdPayload : kLongPayload;
+    if (length > (frame.fd ? 64 : 8)) return frame.fd ? row::kLongFdPayload : row::kLongPayload;
     KDGAT_TRY(read_payload(rest, length, frame));
     if (!bus.empty()) KDGAT_TRY(set_channel(bus, frame));
     is_frame = true;
@@ -97,18 +97,18 @@ class TrcReader : public TextReader {
   static const char* read_payload(std::string_view rest, int64_t length, CanFrame& frame) {
     if (frame.remote) return nullptr;
     for (int64_t i = 0; i < length; ++i) {
-      const std::string_view byte = word(rest);
+      const std::string_view byte = row::word(rest);
       if (byte == "RTR") {
         frame.remote = true;
         frame.payload = {};
         return nullptr;
       }
-      if (byte.empty()) return kBadLength;
-      if (byte.size() != 2 || (hex(byte[0]) | hex(byte[1])) < 0) return kBadPayload;
+      if (byte.empty()) return row::kBadLength;
+      if (byte.size() != 2 || (row::hex(byte[0]) | row::hex(byte[1])) < 0) return row::kBadPayload;
       frame.payload[static_cast<std::size_t>(i)] =
-          static_cast<uint8_t>(hex(byte[0]) << 4 | hex(byte[1]));
+          static_cast<uint8_t>(row::hex(byte[0]) << 4 | row::hex(byte[1]));
     }
-    if (length == 0 && trim(rest) == "RTR") frame.remote = true;
+    if (length == 0 && row::trim(rest) == "RTR") frame.remote = true;
     frame.length = static_cast<uint8_t>(length);
     return nullptr;
   }
@@ -125,7 +125,7 @@ class TrcReader : public TextReader {
 
   void read_header(std::string_view text) {
     const auto value = [&](std::string_view key) {
-      return text.starts_with(key) ? trim(text.substr(key.size())) : std::string_view();
+      return text.starts_with(key) ? row::trim(text.substr(key.size())) : std::string_view();
     };
     if (const std::string_view version = value("$FILEVERSION="); !version.empty()) {
       bool is_known = false;
@@ -134,19 +134,20 @@ class TrcReader : public TextReader {
         columns_ = one.columns;
         is_known = true;
       }
-      if (!is_known) note("version " + shown(version) + " of the form is not known: read as 2.1");
+      if (!is_known)
+        note("version " + file::shown(version) + " of the form is not known: read as 2.1");
       if (!is_known) columns_ = kVersions.back().columns;
     } else if (const std::string_view days = value("$STARTTIME="); !days.empty()) {
       // Days since the 30th of December 1899.
       constexpr double kDaysTo1970 = 25569, kDay = 86400;
       double start = 0;
-      if (read_time(days, start) == nullptr && start > kDaysTo1970) {
+      if (row::read_time(days, start) == nullptr && start > kDaysTo1970) {
         start_ = (start - kDaysTo1970) * kDay;
       }
     } else if (const std::string_view columns = value("$COLUMNS="); !columns.empty()) {
       columns_.clear();
       for (const char c : columns) {
-        if (c != ',' && !is_blank(c)) columns_ += c;
+        if (c != ',' && !row::is_blank(c)) columns_ += c;
       }
     }
   }
@@ -161,8 +162,8 @@ bool is_trc(std::string_view head) {
   return head.starts_with(";$FILE") || head.starts_with(";####") || head.starts_with(";    ");
 }
 
-std::unique_ptr<FrameReader> open_trc(ByteReader bytes) {
+std::unique_ptr<FrameReader> open_trc(file::ByteReader bytes) {
   return std::make_unique<TrcReader>(std::move(bytes));
 }
 
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

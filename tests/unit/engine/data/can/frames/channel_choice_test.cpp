@@ -16,7 +16,7 @@
 #include "support/graphs/import_options.h"
 #include "support/programs/command.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 using Catch::Contains;
@@ -31,7 +31,7 @@ struct ReadBus {
 };
 
 ReadBus read_bus(const std::string& text, const std::string& channel) {
-  CanLog log(ByteReader("a.log", text), "auto", false, channel);
+  CanLog log(file::ByteReader("a.log", text), "auto", false, channel);
   ReadBus out;
   CanFrame frame;
   while (log.next(frame)) out.frames.push_back(frame);
@@ -133,17 +133,17 @@ TEST_CASE("an import of one bus is that of a log of this bus alone", "[channels]
   }
   test::write_text(scratch / "both/a.log", format_log(both, "candump"));
   test::write_text(scratch / "alone/a.log", format_log(alone, "candump"));
-  ImportOptions options;
+  graph::ImportOptions options;
   options.features = "v3";
-  import_logs(scratch / "alone", scratch / "expected", options);
+  graph::import_logs(scratch / "alone", scratch / "expected", options);
   options.channel = "can3";
-  import_logs(scratch / "both", scratch / "out", options);
-  const GraphStore expected = GraphStore::open(scratch / "expected" / kStoreName);
-  const GraphStore out = GraphStore::open(scratch / "out" / kStoreName);
+  graph::import_logs(scratch / "both", scratch / "out", options);
+  const graph::GraphStore expected = graph::GraphStore::open(scratch / "expected" / kStoreName);
+  const graph::GraphStore out = graph::GraphStore::open(scratch / "out" / kStoreName);
   REQUIRE(out.graphs() > 5);
   CHECK(out.graphs() == expected.graphs());
   CHECK(std::equal(out.x().begin(), out.x().end(), expected.x().begin(), expected.x().end()));
-  const auto &ours = out.need<Frames>(), &theirs = expected.need<Frames>();
+  const auto &ours = out.need<graph::Frames>(), &theirs = expected.need<graph::Frames>();
   CHECK(std::equal(ours.id.begin(), ours.id.end(), theirs.id.begin(), theirs.id.end()));
   CHECK(std::equal(ours.flags.begin(), ours.flags.end(), theirs.flags.begin(), theirs.flags.end()));
 }
@@ -154,12 +154,12 @@ TEST_CASE("with each every bus is a log of the store, and no window mixes two", 
   const auto both = test::merged(first, test::on_channel(test::drive(6, 3), 3, first));
   test::write_text(scratch / "logs/a.log", format_log(both, "candump"));
   test::write_text(scratch / "logs/b.csv", format_log(first, "can-train-and-test"));
-  ImportOptions options;
+  graph::ImportOptions options;
   options.features = "v3";
   options.channel = "each";
   int64_t done = 0, total = 0;
   const ImportReport report =
-      import_logs(scratch / "logs", scratch / "out", options, [&](int64_t now, int64_t of) {
+      graph::import_logs(scratch / "logs", scratch / "out", options, [&](int64_t now, int64_t of) {
         CHECK(now >= done);
         done = now;
         total = of;
@@ -167,7 +167,7 @@ TEST_CASE("with each every bus is a log of the store, and no window mixes two", 
   for (const Diagnostic& warning : report.warnings) CHECK(warning.message == "");
   CHECK(done <= total);
   CHECK(done > total - 8);  // a share of each pass is rounded
-  const GraphStore store = GraphStore::open(scratch / "out" / kStoreName);
+  const graph::GraphStore store = graph::GraphStore::open(scratch / "out" / kStoreName);
   const auto& sources = store.sources();
   REQUIRE(sources.size() == 3);
   CHECK(sources[0].path == "a.log#can0");
@@ -176,7 +176,7 @@ TEST_CASE("with each every bus is a log of the store, and no window mixes two", 
   CHECK(sources[0].rows + sources[1].rows == std::ssize(both));
   CHECK(sources[0].rows == std::ssize(first));
   CHECK(sources[0].graphs == sources[0].rows / 100);
-  const auto& frames = store.need<Frames>();
+  const auto& frames = store.need<graph::Frames>();
   std::size_t row = 0;
   for (const CanFrame& frame : both) {
     if (frame.channel != 3) continue;
@@ -202,15 +202,15 @@ TEST_CASE("a log is read more than once for each of its buses, so it cannot be a
 TEST_CASE("an import without the option is what it was before there was one", "[channels]") {
   const test::ScratchFolder scratch;
   test::write_text(scratch / "logs/a.log", format_log(test::drive(3, 0), "candump"));
-  ImportOptions options;
-  const std::string before = import_fingerprint(scratch / "logs", options);
-  import_logs(scratch / "logs", scratch / "out", options);
+  graph::ImportOptions options;
+  const std::string before = graph::import_fingerprint(scratch / "logs", options);
+  graph::import_logs(scratch / "logs", scratch / "out", options);
   CHECK_THAT(store_bytes(scratch / "out"), !Contains("channel"));
   options.channel = "0";
-  CHECK(import_fingerprint(scratch / "logs", options) != before);
-  import_logs(scratch / "logs", scratch / "other", options);
+  CHECK(graph::import_fingerprint(scratch / "logs", options) != before);
+  graph::import_logs(scratch / "logs", scratch / "other", options);
   CHECK_THAT(store_bytes(scratch / "other"), Contains("channel"));
 }
 
 }  // namespace
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -13,7 +13,7 @@
 #include "support/can/can_traffic.h"
 #include "support/can/log_text.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 TEST_CASE("diagnostic ids are those of ISO 15765-4", "[protocol]") {
@@ -64,7 +64,7 @@ TEST_CASE("a recorded truck speaks J1939, and its messages are known under any p
           "[protocol]") {
   const auto file = test::shared_path("data/can/j1939-truck/normal.rows0-8000.log.gz");
   if (!file) return;
-  CanLog log(ByteReader(*file), "auto", false);
+  CanLog log(file::ByteReader(*file), "auto", false);
   std::vector<CanFrame> first, second;
   CanFrame frame;
   while (log.next(frame)) (log.rows() <= 5000 ? first : second).push_back(frame);
@@ -141,4 +141,4 @@ TEST_CASE("a bus is quiet with less than half of its usual frames", "[protocol]"
 }
 
 }  // namespace
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

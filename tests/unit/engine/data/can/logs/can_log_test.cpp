@@ -7,7 +7,7 @@
 #include "support/can/log_text.h"
 #include "support/programs/command.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 using test::data_error;
@@ -19,7 +19,7 @@ struct Read {
   std::string problems;
 };
 
-Read read_log(ByteReader bytes, const std::string& format = "auto", bool strict = false) {
+Read read_log(file::ByteReader bytes, const std::string& format = "auto", bool strict = false) {
   CanLog log(std::move(bytes), format, strict);
   Read out;
   out.format = log.format();
@@ -32,7 +32,7 @@ Read read_log(ByteReader bytes, const std::string& format = "auto", bool strict 
 }
 
 Read read_text(const std::string& text, const std::string& format = "auto", bool strict = false) {
-  return read_log(ByteReader("log", text), format, strict);
+  return read_log(file::ByteReader("log", text), format, strict);
 }
 
 std::string payload(const CanFrame& frame) {
@@ -231,10 +231,10 @@ TEST_CASE("line ends, a byte order mark, blank lines and gzip change nothing", "
   same(read_text(dos));
   same(read_text(text.substr(0, text.size() - 1)));
   same(read_text("\n  \n" + text + "\n\n"));
-  same(read_log(ByteReader(folder / "packed.csv.gz")));
-  same(read_log(ByteReader(folder / "plain.csv")));
+  same(read_log(file::ByteReader(folder / "packed.csv.gz")));
+  same(read_log(file::ByteReader(folder / "plain.csv")));
   const test::StandardInput input(folder / "packed.csv.gz");
-  same(read_log(ByteReader("-")));
+  same(read_log(file::ByteReader("-")));
 }
 
 TEST_CASE("spaces around fields and both cases of digits are allowed", "[can_log]") {
@@ -302,8 +302,9 @@ TEST_CASE("files that are no log are refused with the reason", "[can_log]") {
 }
 
 TEST_CASE("time may step back a little, and a fall is another capture", "[can_log]") {
-  CanLog log(ByteReader("log", kHead + "10,1,00,0\n9.995,1,00,0\n9.5,1,00,0\n2,1,00,0\n3,1,00,0\n"),
-             "auto", false);
+  CanLog log(
+      file::ByteReader("log", kHead + "10,1,00,0\n9.995,1,00,0\n9.5,1,00,0\n2,1,00,0\n3,1,00,0\n"),
+      "auto", false);
   CanFrame frame;
   std::vector<bool> restarts;
   while (log.next(frame)) restarts.push_back(log.restarted());
@@ -358,7 +359,7 @@ TEST_CASE("every published log is recognised and read without a malformed row", 
   if (!folder) return;
   for (const RealLog& real : kRealLogs) {
     INFO(real.path);
-    const Read read = read_log(ByteReader(*folder / real.path));
+    const Read read = read_log(file::ByteReader(*folder / real.path));
     INFO(read.problems);
     CHECK(read.format == real.format);
     CHECK(read.malformed == 0);
@@ -379,4 +380,4 @@ TEST_CASE("every published log is recognised and read without a malformed row", 
 }
 
 }  // namespace
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -14,7 +14,7 @@
 #include "fuzz/fuzz_dbc.cpp"
 #undef LLVMFuzzerTestOneInput
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 using Catch::Contains;
@@ -42,7 +42,7 @@ const std::string kCar =
     "SG_MUL_VAL_ 2566844926 Speed Select 0-0;\nSG_MUL_VAL_ 2566844926 Inner Select 1-1;\n"
     "SG_MUL_VAL_ 2566844926 Deep Inner 3-3;\n";
 
-DbcNames read(const std::string& text) { return DbcNames(LineReader("car.dbc", text)); }
+DbcNames read(const std::string& text) { return DbcNames(file::LineReader("car.dbc", text)); }
 
 std::vector<std::string> names_at(const DbcMessage& message, int64_t byte) {
   return message.signals_at(byte);
@@ -232,7 +232,7 @@ print(json.dumps(sorted(out)))
   const auto ran = test::run_shell(*python + " read.py", scratch.path());
   INFO(ran.err);
   REQUIRE(ran.exit_code == 0);
-  const DbcNames read = DbcNames(LineReader(scratch / "car.dbc"));
+  const DbcNames read = DbcNames(file::LineReader(scratch / "car.dbc"));
   std::vector<json> ours;
   for (const DbcMessage& message : read.messages()) {
     std::vector<json> signals;
@@ -251,4 +251,4 @@ print(json.dumps(sorted(out)))
 }
 
 }  // namespace
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -13,7 +13,7 @@
 #include "support/graphs/import_options.h"
 #include "support/programs/command.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -24,8 +24,8 @@ bool same(const CanFrame& a, const CanFrame& b) {
          a.extended == b.extended && a.remote == b.remote && a.payload == b.payload;
 }
 
-ImportOptions with_frames() {
-  ImportOptions options;
+graph::ImportOptions with_frames() {
+  graph::ImportOptions options;
   options.features = "v3";
   return options;
 }
@@ -36,16 +36,16 @@ TEST_CASE("a store made with v3 holds the frames of its logs, in their order", "
   synth.seconds = 4;
   synth.attacks = {"dos", "suspension"};
   write_synthetic_logs(scratch / "logs", synth);
-  import_logs(scratch / "logs", scratch / "out", with_frames());
-  const GraphStore store = GraphStore::open(scratch / "out" / kStoreName);
-  const auto& frames = store.need<Frames>();
+  graph::import_logs(scratch / "logs", scratch / "out", with_frames());
+  const graph::GraphStore store = graph::GraphStore::open(scratch / "out" / kStoreName);
+  const auto& frames = store.need<graph::Frames>();
   REQUIRE(frames.sources() == static_cast<int64_t>(store.sources().size()));
   CHECK(frames.width == 8);
   for (std::size_t s = 0; s < store.sources().size(); ++s) {
-    const Source& source = store.sources()[s];
+    const graph::Source& source = store.sources()[s];
     int64_t row = frames.source_ptr[s];
     CHECK(frames.source_ptr[s + 1] - row == source.rows);
-    CanLog log(ByteReader(scratch / "logs" / source.path), "auto", true);
+    CanLog log(file::ByteReader(scratch / "logs" / source.path), "auto", true);
     CanFrame frame;
     while (log.next(frame)) {
       REQUIRE(same(frame_of(frames, row), frame));
@@ -55,11 +55,11 @@ TEST_CASE("a store made with v3 holds the frames of its logs, in their order", "
     CHECK(row == frames.source_ptr[s + 1]);
   }
   // The graphs are those of v2.
-  import_logs(scratch / "logs", scratch / "plain", ImportOptions());
-  const GraphStore plain = GraphStore::open(scratch / "plain" / kStoreName);
+  graph::import_logs(scratch / "logs", scratch / "plain", graph::ImportOptions());
+  const graph::GraphStore plain = graph::GraphStore::open(scratch / "plain" / kStoreName);
   CHECK(plain.frames() == nullptr);
   CHECK(std::equal(plain.x().begin(), plain.x().end(), store.x().begin(), store.x().end()));
-  CHECK_THROWS_WITH(plain.need<Frames>(), Catch::Contains("have no frames of logs"));
+  CHECK_THROWS_WITH(plain.need<graph::Frames>(), Catch::Contains("have no frames of logs"));
 }
 
 TEST_CASE("frames keep long payloads, 29-bit ids, captures and rows without time or label",
@@ -73,11 +73,11 @@ TEST_CASE("frames keep long payloads, 29-bit ids, captures and rows without time
     text += "\n";
   }
   test::write_text(scratch / "logs/a.log", text);
-  import_logs(scratch / "logs", scratch / "out", with_frames());
-  const GraphStore store = GraphStore::open(scratch / "out" / kStoreName);
-  const auto& frames = store.need<Frames>();
+  graph::import_logs(scratch / "logs", scratch / "out", with_frames());
+  const graph::GraphStore store = graph::GraphStore::open(scratch / "out" / kStoreName);
+  const auto& frames = store.need<graph::Frames>();
   CHECK(frames.width == 64);
-  CanLog log(ByteReader(scratch / "logs/a.log"), "auto", true);
+  CanLog log(file::ByteReader(scratch / "logs/a.log"), "auto", true);
   CanFrame frame;
   int64_t row = 0, captures = 0;
   while (log.next(frame)) {
@@ -90,7 +90,7 @@ TEST_CASE("frames keep long payloads, 29-bit ids, captures and rows without time
 }
 
 TEST_CASE("a narrow row becomes wide without a change when a long one comes", "[frames]") {
-  Frames::Data rows;
+  graph::Frames::Data rows;
   CanFrame first, second;
   first.length = 8;
   for (std::size_t i = 0; i < 8; ++i) first.payload[i] = static_cast<uint8_t>(i + 1);
@@ -99,7 +99,7 @@ TEST_CASE("a narrow row becomes wide without a change when a long one comes", "[
   add_row(first, false, rows);
   add_row(second, true, rows);
   rows.source_ptr.push_back(2);
-  const Frames frames = Frames::of(rows);
+  const graph::Frames frames = graph::Frames::of(rows);
   CHECK(frames.fault().empty());
   CHECK(same(frame_of(frames, 0), [&] {
     CanFrame out = first;
@@ -111,23 +111,23 @@ TEST_CASE("a narrow row becomes wide without a change when a long one comes", "[
 }
 
 TEST_CASE("frames that would lead outside of their arrays are refused", "[frames]") {
-  Frames::Data rows;
+  graph::Frames::Data rows;
   for (int i = 0; i < 4; ++i) add_row(CanFrame(), false, rows);
   rows.source_ptr = {0, 2, 4};
-  CHECK(Frames::of(rows).fault().empty());
+  CHECK(graph::Frames::of(rows).fault().empty());
   const auto refused = [&](auto change) {
-    Frames::Data bad = rows;
+    graph::Frames::Data bad = rows;
     change(bad);
-    return !Frames::of(bad).fault().empty();
+    return !graph::Frames::of(bad).fault().empty();
   };
-  CHECK(refused([](Frames::Data& d) { d.source_ptr = {0, 3, 2}; }));
-  CHECK(refused([](Frames::Data& d) { d.source_ptr = {0, 2, 5}; }));
-  CHECK(refused([](Frames::Data& d) { d.source_ptr = {1, 4}; }));
-  CHECK(refused([](Frames::Data& d) { d.length[2] = 9; }));
-  CHECK(refused([](Frames::Data& d) { d.id[1] = -1; }));
-  CHECK(refused([](Frames::Data& d) { d.id[1] = 1 << 29; }));
-  CHECK(refused([](Frames::Data& d) { d.width = 7; }));
+  CHECK(refused([](graph::Frames::Data& d) { d.source_ptr = {0, 3, 2}; }));
+  CHECK(refused([](graph::Frames::Data& d) { d.source_ptr = {0, 2, 5}; }));
+  CHECK(refused([](graph::Frames::Data& d) { d.source_ptr = {1, 4}; }));
+  CHECK(refused([](graph::Frames::Data& d) { d.length[2] = 9; }));
+  CHECK(refused([](graph::Frames::Data& d) { d.id[1] = -1; }));
+  CHECK(refused([](graph::Frames::Data& d) { d.id[1] = 1 << 29; }));
+  CHECK(refused([](graph::Frames::Data& d) { d.width = 7; }));
 }
 
 }  // namespace
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

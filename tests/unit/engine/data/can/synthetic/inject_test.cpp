@@ -13,7 +13,8 @@
 #include "engine/data/can/synthetic/synth_logs.h"
 #include "kdgat/error.h"
 
-using namespace kdgat::graph;
+using namespace kdgat::arrays;
+using namespace kdgat::data;
 
 namespace {
 

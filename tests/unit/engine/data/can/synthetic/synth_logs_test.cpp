@@ -15,6 +15,8 @@
 #include "support/programs/command.h"
 #include "support/programs/folder_bytes.h"
 
+using namespace kdgat::data;
+using namespace kdgat::file;
 using namespace kdgat::graph;
 using kdgat::test::bytes_below;
 namespace fs = std::filesystem;

@@ -11,12 +11,12 @@
 #include "support/graphs/import_options.h"
 #include "support/programs/command.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 /// Rows with known and unknown ids, of 11 and 29 bits, and two captures.
 std::string log_text(int rows, uint64_t seed) {
-  Random random(seed);
+  arrays::Random random(seed);
   std::string out = "timestamp,arbitration_id,data_field,attack\n";
   for (int i = 0; i < rows; ++i) {
     const uint64_t pick = random.below(12);
@@ -31,7 +31,7 @@ std::string log_text(int rows, uint64_t seed) {
 }
 
 template <class T>
-bool same(const Buffer<T>& a, const Buffer<T>& b) {
+bool same(const arrays::Buffer<T>& a, const arrays::Buffer<T>& b) {
   return a.size() == b.size() &&
          (a.size() == 0 ||
           std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(T)) == 0);
@@ -79,28 +79,28 @@ TEST_CASE("windows read from a log are those of an import, bit for bit", "[log_w
     const test::ScratchFolder folder;
     test::write_text(folder / "in/train_01/a.csv", log_text(400, 1));
     test::write_gzip(folder / "in/test_01/b.csv.gz", log_text(c.rows, 2));
-    ImportOptions options;
+    graph::ImportOptions options;
     options.window = c.window;
     options.stride = c.stride;
     options.chunk_rows = c.chunk_rows;
-    import_logs(folder / "in", folder / "out", options);
-    const GraphStore store = GraphStore::open(folder / "out/graphs.safetensors");
+    graph::import_logs(folder / "in", folder / "out", options);
+    const graph::GraphStore store = graph::GraphStore::open(folder / "out/graphs.safetensors");
     std::vector<int64_t> wanted;
     for (int64_t g = 0; g < store.graphs(); ++g) {
       const auto source = static_cast<std::size_t>(store.source_of()[static_cast<std::size_t>(g)]);
       if (store.sources()[source].role == "test") wanted.push_back(g);
     }
     for (const int64_t most : {int64_t{1}, int64_t{3}, int64_t{1000}}) {
-      LogWindows windows(CanLog(ByteReader(folder / "in/test_01/b.csv.gz"), "auto", false),
+      LogWindows windows(CanLog(file::ByteReader(folder / "in/test_01/b.csv.gz"), "auto", false),
                          {c.window, c.stride, c.chunk_rows}, Vocabulary(store.ids()->vocabulary));
       std::size_t done = 0;
       while (const int64_t graphs = windows.read(most)) {
         CHECK(graphs <= most);
         for (int64_t g = 0; g < graphs; ++g, ++done) {
           REQUIRE(done < wanted.size());
-          GraphBatch ours, stored;
-          gather(windows.graphs(), std::vector<int64_t>{g}, true, ours);
-          gather(store, std::vector<int64_t>{wanted[done]}, true, stored);
+          graph::GraphBatch ours, stored;
+          graph::gather(windows.graphs(), std::vector<int64_t>{g}, true, ours);
+          graph::gather(store, std::vector<int64_t>{wanted[done]}, true, stored);
           CHECK(same(ours.x, stored.x));
           CHECK(same(ours.edge_attr, stored.edge_attr));
           CHECK(same(ours.in_ptr, stored.in_ptr));
@@ -130,7 +130,7 @@ TEST_CASE("a window of a pipe is there when its last row is", "[log_windows]") {
     at = end;
   };
   write_rows(1 + 12);  // the header; the form is recognised from ten rows
-  LogWindows windows(CanLog(ByteReader(path), "auto", false), {10, 10, 0},
+  LogWindows windows(CanLog(file::ByteReader(path), "auto", false), {10, 10, 0},
                      Vocabulary(std::vector<int64_t>{0x100}));
   CHECK(windows.read(1) == 1);
   CHECK(windows.row(0) == 0);
@@ -146,7 +146,7 @@ TEST_CASE("waiting for a pipe ends when asked", "[log_windows]") {
   int ends[2];
   REQUIRE(::pipe(ends) == 0);
   int asked = 0;
-  LineReader reader("/proc/self/fd/" + std::to_string(ends[0]), [&] { return ++asked > 2; });
+  file::LineReader reader("/proc/self/fd/" + std::to_string(ends[0]), [&] { return ++asked > 2; });
   std::string_view line;
   CHECK(test::error_of([&] { reader.next(line); }, ExitCode::kInterrupted).find("interrupted") !=
         std::string::npos);
@@ -161,7 +161,7 @@ TEST_CASE("members of a gzip file follow one another, other bytes end it", "[lin
   const std::string a = test::read_text(folder / "a"), b = test::read_text(folder / "b");
   for (const std::string after : {"", "\x1f", "garbage"}) {
     test::write_text(folder / "all", a + b + after);
-    LineReader reader(folder / "all");
+    file::LineReader reader(folder / "all");
     std::vector<std::string> lines;
     for (std::string_view line; reader.next(line);) lines.emplace_back(line);
     CHECK(lines == std::vector<std::string>{"one", "two", "three"});
@@ -169,4 +169,4 @@ TEST_CASE("members of a gzip file follow one another, other bytes end it", "[lin
 }
 
 }  // namespace
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

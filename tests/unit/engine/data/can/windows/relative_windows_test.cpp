@@ -9,7 +9,7 @@
 #include "support/can/can_drive.h"
 #include "support/can/can_traffic.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 using test::at;
@@ -237,7 +237,7 @@ TEST_CASE("a benign drive of the same vehicle is usual, another vehicle is not",
 TEST_CASE("steps back in time say nothing", "[relative]") {
   std::vector<CanFrame> log = drive(20, 1), monotonic;
   const VehicleProfile profile = profile_of(drive(20, 0));
-  Random random(2);
+  arrays::Random random(2);
   for (CanFrame& frame : log) {
     if (random.below(30) == 0) frame.time -= 0.005;
   }
@@ -285,7 +285,7 @@ TEST_CASE("a log without times has the columns that need none, and no NaN", "[re
 
 TEST_CASE("values stay within bounds whatever comes", "[relative]") {
   const VehicleProfile profile = profile_of(drive(20, 0));
-  Random random(8);
+  arrays::Random random(8);
   std::vector<CanFrame> log;
   double time = 0;
   for (int i = 0; i < 20'000; ++i) {
@@ -324,4 +324,4 @@ TEST_CASE("after a restart no frame is compared with those before", "[relative]"
 }
 
 }  // namespace
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

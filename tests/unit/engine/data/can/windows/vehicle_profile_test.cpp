@@ -9,7 +9,7 @@
 #include "kdgat/error.h"
 #include "support/can/can_drive.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 using Catch::Contains;
@@ -62,7 +62,7 @@ TEST_CASE("the surprise of a move is the share of moves at least as large", "[pr
 TEST_CASE("a sample keeps quantiles in bounded memory", "[profile]") {
   Sample sample;
   CHECK(sample.quantile(0.5) == 0);
-  Random random(3);
+  arrays::Random random(3);
   for (int i = 0; i < 200'000; ++i) sample.add(static_cast<float>(random.uniform()));
   CHECK(sample.seen() == 200'000);
   for (const double share : {0.01, 0.5, 0.99}) {
@@ -76,7 +76,7 @@ TEST_CASE("times of sending are followed through jitter, injected frames and a n
   times.start(0.1, 0.05F);
   float distance = 0;
   CHECK(times.add(5, distance) == 0);
-  Random random(9);
+  arrays::Random random(9);
   // Jitter of 2 % and a period that is half a percent off: never lost.
   double due = 5;
   for (int i = 1; i < 500; ++i) {
@@ -96,7 +96,7 @@ TEST_CASE("times of sending are followed through jitter, injected frames and a n
 
 TEST_CASE("a profile knows periods, lengths and how far bytes move", "[profile]") {
   ProfileBuilder builder;
-  Random random(1);
+  arrays::Random random(1);
   int count = 0;
   for (int i = 0; i < 3000; ++i) {
     const double at = 0.01 * i;
@@ -147,7 +147,7 @@ TEST_CASE("some attack frames in calibration traffic hardly move a profile", "[p
   const std::vector<CanFrame> clean = drive(60, 0);
   // One frame in twenty is injected: a forged copy at a random time after the true one.
   std::vector<CanFrame> dirty;
-  Random random(4);
+  arrays::Random random(4);
   for (const CanFrame& one : clean) {
     dirty.push_back(one);
     if (random.below(20) == 0) {
@@ -188,7 +188,7 @@ TEST_CASE("some attack frames in calibration traffic hardly move a profile", "[p
 TEST_CASE("ids that came once or twice are no ids of a vehicle where most did", "[profile]") {
   std::vector<CanFrame> log = drive(60, 0);
   const VehicleProfile clean = profile_of(log);
-  Random random(6);
+  arrays::Random random(6);
   for (std::size_t i = 0; i < log.size(); i += 20) {
     if (random.below(2) == 0) log[i].id = static_cast<uint32_t>(random.below(0x800));
   }
@@ -257,4 +257,4 @@ TEST_CASE("what is no profile is refused with the reason", "[profile]") {
 }
 
 }  // namespace
-}  // namespace kdgat::graph
+}  // namespace kdgat::data

@@ -8,12 +8,12 @@
 
 #include "engine/arrays/random.h"
 
-namespace kdgat::graph {
+namespace kdgat::data {
 namespace {
 
 struct Built {
-  GraphStoreData data;
-  Column<uint32_t> node_ids;
+  graph::GraphStoreData data;
+  arrays::Column<uint32_t> node_ids;
 };
 
 Built build(const std::vector<CanFrame>& frames, int64_t window = 100, int64_t stride = 100,
@@ -127,7 +127,7 @@ float node_feature(const Built& built, std::size_t node, std::size_t feature) {
 }
 
 TEST_CASE("windows of random rows equal a plain reference", "[windows]") {
-  Random random(7);
+  arrays::Random random(7);
   for (int round = 0; round < 120; ++round) {
     const auto window = static_cast<int64_t>(2 + random.below(round % 4 == 0 ? 299 : 40));
     const auto stride = static_cast<int64_t>(1 + random.below(2 * static_cast<uint64_t>(window)));
@@ -251,4 +251,4 @@ TEST_CASE("ids are kept once and sorted", "[windows]") {
 }
 
 }  // namespace
-}  // namespace kdgat::graph
+}  // namespace kdgat::data
