@@ -82,6 +82,7 @@ list(REMOVE_ITEM profiles fields)
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/profiles/fields)
 list(TRANSFORM KDGAT_FIELDS PREPEND fields/ OUTPUT_VARIABLE field_profiles)
 foreach(name ${profiles} ${field_profiles})
-  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/profiles/${name} ${CMAKE_BINARY_DIR}/profiles/${name} SYMBOLIC)
+  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/profiles/${name}
+       ${CMAKE_BINARY_DIR}/profiles/${name} SYMBOLIC)
 endforeach()
 add_dependencies(kdgat_all kdgat)
