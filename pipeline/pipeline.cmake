@@ -32,7 +32,7 @@ kdgat_add_room(kdgat_core pipeline/show
 kdgat_add_room(kdgat_core pipeline/slurm
   job_failure job_retry job_script job_states site_profile submission)
 kdgat_add_room(kdgat_core pipeline/system
-  clock git hash json_file log machine owned_fd parallel program secrets signals subprocess
+  clock git hash home_path json_file log machine owned_fd parallel program secrets signals subprocess
   temporary tensor_file)
 kdgat_add_room(kdgat_core pipeline/tune
   admission replicate_runs space sweep sweep_record sweep_table trial_process)

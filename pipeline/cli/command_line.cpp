@@ -7,6 +7,7 @@
 
 #include "pipeline/plugin/schema.h"
 #include "pipeline/show/text.h"
+#include "pipeline/system/home_path.h"
 
 namespace kdgat {
 
@@ -154,7 +155,7 @@ CommandLine::Set CommandLine::options_of(const nlohmann::json& schema, nlohmann:
       return problem("unknown option " + key,
                      suggestion(key, option_names(schema), called_ + " --help"));
     }
-    const Checked checked = check_value(option_schema(schema, own), plain_scalar(text));
+    const Checked checked = check_value(option_schema(schema, own), plain_scalar(with_home(text)));
     if (!checked.problem.empty()) return problem(key + ": " + checked.problem);
     to[own] = checked.value;
   };
@@ -262,10 +263,10 @@ void CommandLine::parse(const Words& words) {
 void CommandLine::use(const Said& said, const std::string& word) {
   if (said.flag == nullptr) {
     if (!places_for_words_.empty()) {
-      *places_for_words_.front() = word;
+      *places_for_words_.front() = with_home(word);
       places_for_words_.erase(places_for_words_.begin());
     } else if (use_word_) {
-      use_word_(word);
+      use_word_(with_home(word));
     } else {
       problem("unexpected word " + word, "see " + called_ + " --help");
     }
@@ -277,7 +278,16 @@ void CommandLine::use(const Said& said, const std::string& word) {
   if (wants_value != said.value.has_value()) {
     return problem(name + (wants_value ? " needs a value" : " takes no value"));
   }
-  said.flag->use(said.value.value_or(""));
+  said.flag->use(with_home(said.value.value_or("")));
+}
+
+std::string CommandLine::with_home(const std::string& text) {
+  try {
+    return expand_home(text);
+  } catch (const Error& error) {
+    for (const Diagnostic& one : error.diagnostics()) problem(one.message, one.hint);
+    return text;
+  }
 }
 
 void CommandLine::unknown(const std::string& name) {

@@ -95,6 +95,8 @@ class CommandLine {
   Flag flag_named(const std::string& name);
   void use(const Said& said, const std::string& word);
   void unknown(const std::string& name);
+  /// expand_home(); where it refuses the text that is a problem of the word.
+  std::string with_home(const std::string& text);
 
   const Context& context_;
   std::string called_;

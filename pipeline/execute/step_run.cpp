@@ -1,5 +1,7 @@
 #include "pipeline/execute/step_run.h"
 
+#include <algorithm>
+
 #include "kdgat/event.h"
 #include "kdgat/exact_json.h"
 #include "pipeline/run/journal.h"
@@ -37,6 +39,17 @@ std::filesystem::path begin(Run& run, const std::string& step) {
   return run.step_folder(step);
 }
 
+/// The epoch of the last record of the machine's memory that earlier attempts left; 0 without one.
+int64_t last_memory_index(const std::filesystem::path& step_folder) {
+  int64_t last = 0;
+  for (const auto& line : JournalReader(step_folder / kJournalFile).read()) {
+    if (kind_of(line.event) != EventKind::kMetrics) continue;
+    const auto told = line.event.get<MetricsEvent>();
+    if (told.what == kMachine) last = std::max(last, told.index);
+  }
+  return last;
+}
+
 }  // namespace
 
 StepRun::StepRun(const RunnerInput& input, const PlannedStep& step, Run& run,
@@ -52,15 +65,16 @@ StepRun::StepRun(const RunnerInput& input, const PlannedStep& step, Run& run,
       now_(folder_.path()) {
   folder_.write("request.json", exact_form(call_.to_json()));  // the stage reads it
   std::filesystem::remove(folder_.path() / kOomReport);        // of an earlier attempt
+  memory_index_ = last_memory_index(folder_.path());
   folder_.journal(StartEvent{run.id(), step.reason});
-  folder_.journal(memory_event(machine_, index_));
+  record_memory();
 }
 
 void StepRun::finish(const StepOutcome& outcome) {
   const StageAnswer& answer = outcome.answer;
   for (const Diagnostic& d : answer.diagnostics) log_.write("error", d.text());
   folder_.write("memory.json", memory_record(outcome, announced_));
-  folder_.journal(memory_event(machine_, index_));
+  record_memory();
   if (answer.code == 0) {
     const json metrics = metrics_document(answer.result.get<StageResult>());
     if (!metrics.is_null()) folder_.write("metrics.json", metrics);
@@ -98,7 +112,13 @@ void StepRun::on_event(const json& event, uint64_t memory) {
 void StepRun::remember_epoch(const MetricsEvent& event) {
   constexpr int64_t kEvery = 5;
   if (event.index >= 0) index_ = event.index;
-  if (index_ % kEvery == 0) folder_.journal(memory_event(machine_, index_));
+  if (index_ % kEvery == 0) record_memory();
+}
+
+/// A step that is continued repeats epochs behind its checkpoint; the curve does not go back.
+void StepRun::record_memory() {
+  memory_index_ = std::max(memory_index_, index_);
+  folder_.journal(memory_event(machine_, memory_index_));
 }
 
 void StepRun::remember_plan(const MetricsEvent& event) {

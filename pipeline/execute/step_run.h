@@ -35,6 +35,7 @@ class StepRun {
 
  private:
   void remember_epoch(const MetricsEvent& event);
+  void record_memory();
   void remember_plan(const MetricsEvent& event);
 
   const PlannedStep& step_;
@@ -46,6 +47,7 @@ class StepRun {
   NowFile now_;
   Machine machine_;
   int64_t index_ = 0;         ///< the last epoch
+  int64_t memory_index_ = 0;  ///< of the last record of the machine's memory
   nlohmann::json announced_;  ///< plan of the memory, as the stage told it
 };
 

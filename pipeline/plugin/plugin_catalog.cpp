@@ -13,6 +13,7 @@
 
 #include "kdgat/stage_abi.h"
 #include "pipeline/plugin/schema.h"
+#include "pipeline/system/home_path.h"
 #include "pipeline/system/json_file.h"
 #include "pipeline/system/program.h"
 
@@ -217,7 +218,7 @@ std::vector<fs::path> PluginCatalog::search_path(const std::vector<fs::path>& fi
   if (const char* listed = std::getenv("KDGAT_PLUGIN_PATH")) {
     std::stringstream stream(listed);
     for (std::string part; std::getline(stream, part, ':');) {
-      if (!part.empty()) folders.emplace_back(part);
+      if (!part.empty()) folders.emplace_back(expand_home_path(part));
     }
   }
   std::error_code ignored;

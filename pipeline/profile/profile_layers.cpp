@@ -7,6 +7,7 @@
 
 #include "pipeline/profile/profile_keys.h"
 #include "pipeline/show/text.h"
+#include "pipeline/system/home_path.h"
 
 namespace kdgat {
 
@@ -61,6 +62,19 @@ std::vector<std::string> names_in(const std::string& text, const std::vector<std
   return out;
 }
 
+/// expand_home_path() of the name of a preset or a profile.
+std::string expanded_name(const std::string& name, const std::string& origin,
+                          std::vector<Diagnostic>& problems) {
+  try {
+    return expand_home_path(name);
+  } catch (const Error& e) {
+    for (const Diagnostic& d : e.diagnostics()) {
+      problems.push_back(located(origin, d.message, d.hint));
+    }
+    return name;
+  }
+}
+
 /// Adds layers below others, each file once on the way down.
 class Gatherer {
  public:
@@ -68,7 +82,8 @@ class Gatherer {
            std::vector<Diagnostic>& problems)
       : folders_(folders), catalog_(catalog), problems_(problems) {}
 
-  void add_preset(const std::string& name, const std::string& origin) {
+  void add_preset(const std::string& given, const std::string& origin) {
+    const std::string name = expanded_name(given, origin, problems_);
     const std::vector<fs::path> files = preset_files(name, folders_);
     for (const fs::path& file : files) add_file(file, origin);
     if (!files.empty()) return;
@@ -147,6 +162,47 @@ class Gatherer {
   std::vector<fs::path> open_;
 };
 
+/// Whether an option is the name of a file or folder, by its own name.
+bool names_path(const Assignment& a) {
+  const bool is_of_data = a.scope == Scope::kData && a.key == "path";
+  return is_of_data || a.key == "root" || a.key.ends_with("_path");
+}
+
+/// The variable that a text names as a shell does, "${HOME}" anywhere or "$HOME/" at its beginning;
+/// "" if none.
+std::string variable_in(const std::string& text) {
+  if (const std::size_t at = text.find("${"); at != std::string::npos) {
+    const std::size_t end = text.find('}', at);
+    return end == std::string::npos ? "" : text.substr(at, end + 1 - at);
+  }
+  std::size_t end = 1;
+  const auto is_name = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
+  while (end < text.size() && is_name(text[end])) ++end;
+  const bool is_whole = end == text.size() || text[end] == '/';
+  return text.starts_with('$') && end > 1 && is_whole ? text.substr(0, end) : "";
+}
+
+/// Gives a text its home folder for a leading "~/". Throws Error(kUsage) for one with a variable.
+void expand(Value& value, bool is_path) {
+  for (std::size_t i = 0; i < value.items.size(); ++i) {
+    expand(value.items[i], is_path);
+    value.value[i] = value.items[i].value;
+  }
+  if (!value.value.is_string()) return;
+  const std::string text = value.value.get<std::string>();
+  if (const std::string variable = variable_in(text); !variable.empty()) {
+    throw Error(ExitCode::kUsage, text + ": variables are not expanded here: " + variable,
+                "write its value, or set the option on the command line, where the shell "
+                "expands it");
+  }
+  const std::string expanded = is_path ? expand_home_path(text) : expand_home(text);
+  if (expanded == text) return;
+  value.value = expanded;
+  if (!value.text.empty()) value.text = expanded;
+}
+
 /// KDGAT_CLASSIFIER__LR as a key: classifier.lr.
 std::string environment_key(std::string name) {
   name.erase(0, std::string("KDGAT_").size());
@@ -156,6 +212,18 @@ std::string environment_key(std::string name) {
 }
 
 }  // namespace
+
+void expand_values(Layer& layer, std::vector<Diagnostic>& problems) {
+  for (Assignment& a : layer.assignments) {
+    try {
+      expand(a.value, names_path(a));
+    } catch (const Error& e) {
+      for (const Diagnostic& d : e.diagnostics()) {
+        problems.push_back(located(a.origin, a.key + ": " + d.message, d.hint));
+      }
+    }
+  }
+}
 
 Diagnostic located(const std::string& origin, const std::string& message, const std::string& hint) {
   const size_t colon = origin.rfind(':');
@@ -220,7 +288,8 @@ std::vector<Layer> gather_layers(const ProfileRequest& request, const PluginCata
   Gatherer gatherer(request.preset_folders, catalog, problems);
   for (const std::string& preset : request.presets) gatherer.add_preset(preset, "command line");
   if (request.config) {
-    gatherer.add_file(profile_file(*request.config, request.preset_folders), "command line");
+    const std::string config = expanded_name(*request.config, "command line", problems);
+    gatherer.add_file(profile_file(config, request.preset_folders), "command line");
   }
   std::vector<Layer> layers = std::move(gatherer.layers);
 

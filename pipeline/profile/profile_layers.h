@@ -65,6 +65,10 @@ Layer read_layer(const std::filesystem::path& file, const PluginCatalog& catalog
 std::vector<Layer> gather_layers(const ProfileRequest& request, const PluginCatalog& catalog,
                                  std::vector<Diagnostic>& problems);
 
+/// Puts the home folder in the place of a leading "~/" of values; a value with a variable of the
+/// shell is added to `problems`. Not for site profiles, whose lines a shell reads.
+void expand_values(Layer& layer, std::vector<Diagnostic>& problems);
+
 /// Names of the presets in `folders`, sorted. slurm/ holds site profiles (site_profile.h), and each
 /// folder in fields/ is one of `folders`.
 std::vector<std::string> preset_names(const std::vector<std::filesystem::path>& folders);

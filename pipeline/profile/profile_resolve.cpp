@@ -66,7 +66,10 @@ class Resolver {
 
   Profile resolve() {
     layers_ = gather_layers(request_, catalog_, problems_);
-    for (Layer& layer : layers_) adopt_sections(layer);
+    for (Layer& layer : layers_) {
+      expand_values(layer, problems_);
+      adopt_sections(layer);
+    }
     for (const Layer& layer : layers_) {
       if (layer.kind == LayerKind::kFile) profile_.name = layer.name;
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "kdgat/parse_json.h"
 #include "pipeline/profile/profile_keys.h"
@@ -39,6 +40,9 @@ std::string shown_path(const fs::path& file) {
   return ignored || relative.empty() || *relative.begin() == ".." ? file.string()
                                                                   : relative.string();
 }
+
+/// The key of YAML whose maps are merged into the one that it stands in.
+constexpr const char* kMerge = "<<";
 
 /// How much lists may hold: aliases make a few lines stand for more than fits in memory, or for a
 /// list within itself.
@@ -151,16 +155,46 @@ class Reader {
     if (map.IsNull()) return;
     if (!map.IsMap()) return problem(map_where, what + " must be a map (name: value)");
     std::set<std::string> seen;
+    int left = 1000;
+    visit_merged(map, seen, left, visit);
+  }
+
+  /// The entries of a map, then those of the maps that its "<<" names, where no key of `seen`
+  /// stands in their way. At most `left` more maps: one may name itself.
+  template <class Visit>
+  void visit_merged(const YAML::Node& map, std::set<std::string>& seen, int& left,
+                    const Visit& visit) {
+    std::set<std::string> own;
+    std::vector<std::pair<YAML::Node, std::string>> merges;
     for (const auto& entry : map) {
-      const std::string where = file_ + ":" + std::to_string(entry.first.Mark().line + 1);
+      const std::string where = where_of(entry.first);
       if (!entry.first.IsScalar()) {
         problem(where, "a key must be a text");
-      } else if (const std::string key = entry.first.Scalar(); !seen.insert(key).second) {
+      } else if (const std::string key = entry.first.Scalar(); !own.insert(key).second) {
         problem(where, key + " is set twice");
-      } else {
+      } else if (key == kMerge) {
+        merges.emplace_back(entry.second, where);
+      } else if (seen.insert(key).second) {
         visit(key, entry.second, where);
       }
     }
+    for (const auto& [node, where] : merges) {
+      const bool is_list = node.IsSequence();
+      for (std::size_t i = 0; i < (is_list ? node.size() : 1); ++i) {
+        const YAML::Node one = is_list ? node[i] : node;
+        if (!one.IsMap()) {
+          problem(where, "<< takes a map or a list of maps: <<: *name");
+        } else if (left == 0) {
+          return problem(where, "<< names too many maps, or itself");
+        } else {
+          visit_merged(one, seen, --left, visit);
+        }
+      }
+    }
+  }
+
+  std::string where_of(const YAML::Node& node) const {
+    return file_ + ":" + std::to_string(node.Mark().line + 1);
   }
 
   std::vector<std::string> words(const std::string& key, const YAML::Node& node,
@@ -190,10 +224,10 @@ class Reader {
 
   void read_data(const YAML::Node& node, const std::string& where) {
     if (node.IsScalar()) return assign(Scope::kData, "data", "path", node, where);
-    if (node.IsMap() && node["path"] && node["synth"]) {
-      problem(where, "data has both path and synth: one input at a time");
-    }
+    bool has_path = false, has_synth = false;
     each(node, "data", where, [&](const auto& key, const auto& value, auto& place) {
+      has_path = has_path || key == "path";
+      has_synth = has_synth || key == "synth";
       if (key == "synth") {
         layer_.assignments.push_back({Scope::kSynth, "data.synth", "", {}, place});
         assign_all(Scope::kSynth, "data.synth", value, place);
@@ -201,6 +235,9 @@ class Reader {
         assign(Scope::kData, "data", key, value, place);
       }
     });
+    if (has_path && has_synth) {
+      problem(where, "data has both path and synth: one input at a time");
+    }
   }
 
   // ---- profiles of published programs: sections within sections

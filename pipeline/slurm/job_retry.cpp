@@ -17,6 +17,7 @@ NextAttempt refused(std::string why) { return {true, {}, std::move(why)}; }
 
 NextAttempt more_memory(const StepState& state, JobResources next) {
   const uint64_t asked = next.memory;
+  if (asked == 0) return refused("all of a node was not enough");
   if (asked >= next.max_memory) {
     return refused(format_bytes(asked) +
                    " were not enough, and no more may be asked for (max_mem)");

@@ -33,8 +33,12 @@ uint64_t planned_peak(const json& memory) {
 void set_memory(JobResources& out, const SiteOptions& site, const StepNeeds& needs) {
   const auto mapped = static_cast<double>(kMappedBytes + needs.data_bytes);
   if (!site.mem.empty()) {
-    out.memory = parse_bytes(site.mem);
+    out.memory = parse_job_memory(site.mem);
     out.memory_from = "mem of the site profile";
+    if (out.memory == 0) {
+      out.memory_from = "mem=0 of the site profile: all of the node";
+      return;
+    }
   } else if (site.gpus > 0) {
     out.memory =
         rounded(static_cast<double>(kCardHostBytes) + 2 * static_cast<double>(needs.data_bytes));
@@ -51,7 +55,7 @@ void set_memory(JobResources& out, const SiteOptions& site, const StepNeeds& nee
                       format_bytes(static_cast<uint64_t>(mapped)) + " of mapped files";
   }
   out.memory = std::max(kMiB, out.memory / kMiB * kMiB);
-  out.max_memory = site.max_mem.empty() ? 4 * out.memory : parse_bytes(site.max_mem);
+  out.max_memory = site.max_mem.empty() ? 4 * out.memory : parse_job_memory(site.max_mem);
   out.max_memory = std::max(out.max_memory, out.memory);
 }
 
@@ -156,6 +160,10 @@ exit "$code"
 
 }  // namespace
 
+std::string JobResources::memory_text() const {
+  return memory == 0 ? "all of a node" : format_bytes(memory);
+}
+
 json JobResources::to_json() const {
   return {{"minutes", minutes},
           {"memory", memory},
@@ -206,7 +214,7 @@ std::string JobScript::text() const {
   std::ostringstream out;
   out << "#!/bin/bash\n"
       << commented("Step " + step + " of " +
-                   (is_array() ? "runs with the seeds " + task_list(tasks)
+                   (is_array() ? "runs with the seeds " + seed_list(tasks)
                                : "run " + tasks.front().run_folder.filename().string()) +
                    ". Written by kdgat " KDGAT_VERSION " for:\n  " + command);
   const auto say = [&](const std::string& option, const std::string& value,
@@ -223,7 +231,7 @@ std::string JobScript::text() const {
   out << "#SBATCH --open-mode=append\n#SBATCH --requeue\n";
   say("signal", "B:USR1@" + std::to_string(site.signal));
   say("time", slurm_time(r.minutes), r.time_from);
-  say("mem", std::to_string(r.memory / kMiB) + "M", r.memory_from);
+  say("mem", r.memory == 0 ? "0" : std::to_string(r.memory / kMiB) + "M", r.memory_from);
   say("cpus-per-task", std::to_string(r.cpus));
   if (r.gpus > 0) {
     say("gpus-per-node",
@@ -248,8 +256,9 @@ std::string JobScript::text() const {
 
   if (is_array()) {
     out << "declare -A runs=(\n";
-    for (const JobTask& task : tasks) {
-      out << "  [" << task.seed << "]=" << shell_line({task.run_folder.string()}) << "\n";
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      out << "  [" << i << "]=" << shell_line({tasks[i].run_folder.string()}) << "  # seed "
+          << tasks[i].seed << "\n";
     }
     out << ")\nrun=${runs[$SLURM_ARRAY_TASK_ID]}\n"
         << "job=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID\n";
@@ -271,7 +280,7 @@ std::string JobScript::text() const {
 std::vector<std::string> sbatch_words(const fs::path& script, const std::vector<JobTask>& tasks,
                                       const std::vector<std::string>& needs) {
   std::vector<std::string> words = {"sbatch", "--parsable"};
-  if (tasks.size() > 1) words.push_back("--array=" + task_list(tasks));
+  if (tasks.size() > 1) words.push_back("--array=0-" + std::to_string(tasks.size() - 1));
   if (!needs.empty()) {
     std::string jobs;
     for (const std::string& job : needs) jobs += ":" + job;
@@ -283,7 +292,7 @@ std::vector<std::string> sbatch_words(const fs::path& script, const std::vector<
   return words;
 }
 
-std::string task_list(const std::vector<JobTask>& tasks) {
+std::string seed_list(const std::vector<JobTask>& tasks) {
   std::string out;
   for (std::size_t i = 0; i < tasks.size();) {
     std::size_t last = i;

@@ -15,7 +15,7 @@ namespace kdgat {
 
 struct JobResources {
   int64_t minutes = 0;
-  uint64_t memory = 0;      ///< bytes, a multiple of 1 MiB
+  uint64_t memory = 0;      ///< bytes, a multiple of 1 MiB; 0 = all of the node
   uint64_t max_memory = 0;  ///< what a retry may ask for at most
   int64_t cpus = 1, gpus = 0;
   /// Bytes the stage's process may hold, less than what was planned: packs that no longer fit are
@@ -25,6 +25,7 @@ struct JobResources {
   std::string memory_from;  ///< why so much, in words
   std::string time_from;
 
+  std::string memory_text() const;  ///< "2.0 GiB", "all of a node"
   nlohmann::json to_json() const;
   static JobResources from_json(const nlohmann::json& json);
 };
@@ -44,7 +45,8 @@ JobResources resources_for(const SiteOptions& site, const StepNeeds& needs);
 /// store) count for the job, not for the stage's limit.
 uint64_t stage_limit(uint64_t job_memory, uint64_t data_bytes);
 
-/// One task of an array, or the only one.
+/// One task of an array, or the only one. The number of a task is its place among them, from 0, as
+/// SLURM takes no numbers from MaxArraySize on, and seeds may be any.
 struct JobTask {
   int64_t seed = 0;
   std::filesystem::path run_folder;
@@ -56,7 +58,7 @@ struct JobScript {
   std::filesystem::path executable;
   std::vector<std::filesystem::path> plugin_folders;
   std::filesystem::path output_folder;  ///< of the job's own output
-  std::vector<JobTask> tasks;           ///< several: a job array with the seeds as task numbers
+  std::vector<JobTask> tasks;           ///< several: a job array
   SiteOptions site;
   JobResources resources;
 
@@ -74,8 +76,8 @@ std::vector<std::string> sbatch_words(const std::filesystem::path& script,
                                       const std::vector<JobTask>& tasks,
                                       const std::vector<std::string>& needs);
 
-/// "1-3,7": task numbers as SLURM lists them.
-std::string task_list(const std::vector<JobTask>& tasks);
+/// "1-3,7": the seeds of tasks, for people.
+std::string seed_list(const std::vector<JobTask>& tasks);
 
 /// A step's name as part of a file name.
 std::string file_name_of(const std::string& step);

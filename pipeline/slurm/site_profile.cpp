@@ -187,11 +187,19 @@ std::string site_keys_text() {
   return out;
 }
 
+uint64_t parse_job_memory(const std::string& text) {
+  const uint64_t bytes = parse_bytes(text);  // says what is wrong with it
+  const std::size_t end = text.find_first_not_of("0123456789. ");
+  if (end == std::string::npos) return parse_bytes(text + "MiB");
+  const bool is_bytes = text[end] == 'b' || text[end] == 'B';
+  return is_bytes ? bytes : parse_bytes(text.substr(0, end + 1));
+}
+
 std::vector<Diagnostic> SiteOptions::validate() const {
   std::vector<Diagnostic> problems;
   check_with(problems, "time", [&] { parse_minutes(time); });
-  if (!mem.empty()) check_with(problems, "mem", [&] { parse_bytes(mem); });
-  if (!max_mem.empty()) check_with(problems, "max_mem", [&] { parse_bytes(max_mem); });
+  if (!mem.empty()) check_with(problems, "mem", [&] { parse_job_memory(mem); });
+  if (!max_mem.empty()) check_with(problems, "max_mem", [&] { parse_job_memory(max_mem); });
   if (!card.empty()) check_with(problems, "card", [&] { find_card(card); });
   for (const auto& [key, text] : texts_of(*this)) check_text(problems, key, text);
   for (const std::string& line : environment) {

@@ -12,6 +12,7 @@
 //     evaluate: {time: 2h, mem: 32GiB, gpus: 0}
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -44,8 +45,10 @@ struct SiteOptions {
         field("time", &SiteOptions::time,
               "Longest time of a job: 90min, 6h, 2d or as SLURM writes it. A job that needs more "
               "is queued again and continues. A step that ran before asks for less."),
-        field("mem", &SiteOptions::mem,
-              "Memory of a job, e.g. 32GiB; empty = the planned peak with its margin."),
+        field(
+            "mem", &SiteOptions::mem,
+            "Memory of a job as SLURM reads it: 32G, 16000 (MiB), 0 = all of the node; empty = the "
+            "planned peak with its margin."),
         field("max_mem", &SiteOptions::max_mem,
               "Most memory a retry may ask for; empty = four times the first."),
         field("memory_margin", &SiteOptions::memory_margin,
@@ -89,6 +92,10 @@ std::string site_keys_text();
 int64_t parse_minutes(const std::string& text);
 /// As SLURM reads it: 06:00:00, 2-00:00:00.
 std::string slurm_time(int64_t minutes);
+
+/// Bytes of a size as SLURM reads it: a number without a unit is MiB, and K, M, G, T, with B or iB
+/// behind them or not, are powers of 1,024. Throws Error(kUsage).
+uint64_t parse_job_memory(const std::string& text);
 
 class SiteProfile {
  public:

@@ -4,6 +4,8 @@
 #include <sys/file.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <sstream>
 
 #include "pipeline/run/artifacts.h"
 #include "pipeline/run/journal.h"
@@ -93,6 +95,17 @@ Submission read_submission(const json& in) {
 std::string job_number(const std::string& text) {
   const std::string number = text.substr(0, text.find_first_of(";\n"));
   return is_number(number) ? number : "";
+}
+
+/// How many tasks an array may have, of what scontrol show config prints; 0 if it does not say.
+uint64_t largest_array(const std::string& config) {
+  std::istringstream lines(config);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("MaxArraySize")) continue;
+    const std::size_t equal = line.find('=');
+    return equal == std::string::npos ? 0 : std::strtoull(line.c_str() + equal + 1, nullptr, 10);
+  }
+  return 0;
 }
 
 }  // namespace
@@ -192,10 +205,19 @@ StepTrace read_trace(const fs::path& run_folder, const SubmittedStep& step) {
   return trace;
 }
 
-void Submitter::check() const {
-  if (run_({"sbatch", "--version"})) return;
-  throw Error(ExitCode::kUsage, "there is no sbatch on this machine",
-              "submit from a machine of the cluster; --dry-run shows the scripts anywhere");
+void Submitter::check(std::size_t tasks) const {
+  if (!run_({"sbatch", "--version"})) {
+    throw Error(ExitCode::kUsage, "there is no sbatch on this machine",
+                "submit from a machine of the cluster; --dry-run shows the scripts anywhere");
+  }
+  if (tasks < 2) return;
+  const auto answer = run_({"scontrol", "show", "config"});
+  const uint64_t most = answer && answer->exit_code == 0 ? largest_array(answer->out) : 0;
+  if (most == 0 || tasks <= most) return;  // sbatch says what is wrong if it is too many
+  throw Error(ExitCode::kUsage,
+              std::to_string(tasks) + " seeds are more than an array of this cluster holds, " +
+                  std::to_string(most) + " (MaxArraySize)",
+              "submit them in several arrays");
 }
 
 std::string Submitter::submit(const JobScript& script, const fs::path& file,

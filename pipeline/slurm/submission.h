@@ -66,8 +66,8 @@ class Submitter {
  public:
   explicit Submitter(RunProgram run) : run_(std::move(run)) {}
 
-  /// Throws Error(kUsage) if this machine has no sbatch.
-  void check() const;
+  /// Throws Error(kUsage) if this machine has no sbatch, or SLURM takes no array of `tasks`.
+  void check(std::size_t tasks) const;
   /// Writes the script and submits it; the number of the job. Throws Error(kUsage) with what sbatch
   /// said, after everything submitted before was cancelled.
   std::string submit(const JobScript& script, const std::filesystem::path& file,

@@ -16,6 +16,7 @@
 #include "pipeline/plugin/plugin_host.h"
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
+#include "pipeline/system/home_path.h"
 #include "pipeline/system/machine.h"
 #include "pipeline/system/program.h"
 #include "pipeline/verbs/json/json_forms.h"
@@ -221,7 +222,8 @@ Check check_mappings(const Machine& machine) {
 
 Check check_disk() {
   const char* named = std::getenv("KDGAT_ROOT");
-  std::filesystem::path folder = std::filesystem::absolute(named == nullptr ? "runs" : named);
+  std::filesystem::path folder =
+      std::filesystem::absolute(named == nullptr ? "runs" : expand_home_path(named));
   const std::string shown = folder.string();
   std::error_code ignored;
   while (!std::filesystem::exists(folder, ignored) && folder.has_relative_path()) {

@@ -172,7 +172,7 @@ void show_jobs(Context& context, std::vector<JobsOfRun>& runs, const JobReports&
                                       phase_word(state.verdict, state.report),
                                       state.report == nullptr ? "" : state.report->elapsed,
                                       std::to_string(state.restarts()),
-                                      size_text(attempt.resources.memory),
+                                      attempt.resources.memory_text(),
                                       size_text(state.memory_used()),
                                       said(state.verdict)};
       if (has_seeds) row.insert(row.begin(), std::to_string(run.submission.seed));

@@ -68,7 +68,7 @@ class SubmitCommand {
   int go() {
     install_signal_flags();
     const bool is_dry = session_.options.dry_run;
-    if (!is_dry) submitter_.check();
+    if (!is_dry) submitter_.check(seeds().size());
     static_cast<void>(session_.targets());  // may refuse
     data_ = session_.import(*status_);
     for (const int64_t seed : seeds()) plans_.push_back(plan_for(seed));
@@ -148,10 +148,12 @@ class SubmitCommand {
     if (site.gpus == 0) {
       input.memory.device.clear();
       input.memory.total = input.memory.context = 0;
-      if (!site.mem.empty() && input.memory.limit == 0) {
-        // Planned for the memory the job will have, not for what is free here.
+      const uint64_t memory = site.mem.empty() ? 0 : parse_job_memory(site.mem);
+      if (memory > 0 && input.memory.limit == 0) {
+        // Planned for the memory the job will have, not for what is free here. How much all of a
+        // node is nobody knows here.
         input.memory.device = kJobDevice;
-        input.memory.total = static_cast<int64_t>(stage_limit(parse_bytes(site.mem), data_bytes()));
+        input.memory.total = static_cast<int64_t>(stage_limit(memory, data_bytes()));
       }
       return;
     }
@@ -383,7 +385,7 @@ class SubmitCommand {
       }
       Attempt attempt;
       attempt.job = job;
-      if (script.is_array()) attempt.task = tasks[i].seed;
+      if (script.is_array()) attempt.task = static_cast<int64_t>(i);
       attempt.submitted = iso_now();
       attempt.unix_time = now;
       attempt.script = file_of(script);
@@ -399,7 +401,7 @@ class SubmitCommand {
     json list = json::array(), runs = json::array();
     for (const PreparedStep& step : steps_) {
       const JobResources& r = step.resources;
-      const std::string text = "job " + jobs.at(step.name) + ", " + format_bytes(r.memory) + ", " +
+      const std::string text = "job " + jobs.at(step.name) + ", " + r.memory_text() + ", " +
                                slurm_time(r.minutes) + ", " + std::to_string(r.cpus) + " cores" +
                                (r.gpus > 0 ? ", " + std::to_string(r.gpus) + " GPU" : "");
       status_->end({step.name, "submitted", text, 0, 0});

@@ -28,8 +28,8 @@ echo $number
 export SLURM_JOB_ID=$number SLURM_ARRAY_JOB_ID=$number
 folder=$(dirname "$script")
 case "$*" in
-  *--array=1-2*)
-    for task in 1 2; do
+  *--array=0-1*)
+    for task in 0 1; do
       SLURM_ARRAY_TASK_ID=$task bash "$script" > "$folder/$name-${number}_$task.out" 2>&1
     done ;;
   *) bash "$script" > "$folder/$name-$number.out" 2>&1 ;;
@@ -43,7 +43,8 @@ struct Cluster {
     program("sbatch", kFakeSbatch);
     program("scancel", "#!/bin/bash\necho \"scancel $*\" >> \"$FAKE/calls\"\n");
     program("scontrol",
-            "#!/bin/bash\nid=${!#}\n[ -e \"$FAKE/state-$id\" ] || exit 1\n"
+            "#!/bin/bash\n[ \"$*\" = \"show config\" ] && { cat \"$FAKE/config\"; exit; }\n"
+            "id=${!#}\n[ -e \"$FAKE/state-$id\" ] || exit 1\n"
             "echo \"JobId=$id JobState=$(cat \"$FAKE/state-$id\") Restarts=0 RunTime=00:01:00 "
             "NodeList=n1 MinMemoryNode=1G\"\n");
     for (const char* name : {"sacct", "squeue"}) program(name, "#!/bin/bash\nexit 1\n");

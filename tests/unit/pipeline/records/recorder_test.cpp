@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "pipeline/run/journal.h"
+#include "pipeline/system/machine.h"
 #include "support/programs/background.h"
 #include "support/programs/command.h"
 #include "support/programs/held_port.h"
@@ -178,6 +180,31 @@ TEST_CASE("after kill -9 kdgat sync completes the records, and the continued run
   CHECK(numbers(server, id, "count") == journaled());
   CHECK(server.run(id).status == "FINISHED");
   CHECK(server.runs() == 2);
+}
+
+TEST_CASE("the machine's memory is recorded at steps that never fall", "[records]") {
+  const ScratchFolder scratch;
+  {
+    Background run("run example steps=600 seconds=1", scratch.path());
+    REQUIRE(comes_true([&] {
+      return fs::exists(scratch / "runs/default") &&
+             fs::exists(newest_run(scratch / "runs/default") / "example/journal.jsonl");
+    }));
+    run.end(SIGKILL);
+  }
+  const fs::path journal = newest_run(scratch / "runs/default") / "example/journal.jsonl";
+  append_text(journal, "\n" + json(memory_event(Machine(scratch.path()), 39)).dump() + "\n");
+  CHECK(run_kdgat("run example steps=600", scratch.path()).exit_code == 0);
+  int64_t last = 0, records = 0;
+  for (const auto& line : JournalReader(journal).read()) {
+    if (line.event.value("what", "") != kMachine) continue;
+    const int64_t index = line.event.at("index");
+    CHECK(index >= last);
+    last = index;
+    ++records;
+  }
+  CHECK(last == 39);
+  CHECK(records >= 4);
 }
 
 TEST_CASE("records that cannot be written are one warning", "[records]") {

@@ -168,6 +168,21 @@ TEST_CASE("a mistake in a site profile is told with its line and the nearest key
                     Contains("did you mean slurm?"));
 }
 
+TEST_CASE("sizes without a unit are MiB, and units are binary, as SLURM has them", "[slurm]") {
+  CHECK(parse_job_memory("16000") == 16000 * kMiB);
+  CHECK(parse_job_memory("0") == 0);
+  for (const char* text : {"2G", "2g", "2GB", "2GiB", "2048", "2048M", "2097152K"}) {
+    CHECK(parse_job_memory(text) == 2048 * kMiB);
+  }
+  CHECK(parse_job_memory("1T") == 1024 * 1024 * kMiB);
+  CHECK_THROWS_AS(parse_job_memory("4 parsecs"), Error);
+  SiteOptions site;
+  site.mem = "0";
+  const JobResources whole = resources_for(site, {});
+  CHECK(whole.memory == 0);
+  CHECK(whole.memory_text() == "all of a node");
+}
+
 TEST_CASE("memory is the planned peak with its margin, unless the site says", "[slurm]") {
   SiteOptions site;
   const StepNeeds needs{planned(3 * kGibibyte, kGibibyte), 200 * kMiB, 0, 1, ""};
@@ -281,13 +296,14 @@ TEST_CASE("a secret does not get into a script", "[slurm]") {
 TEST_CASE("an array has a task for each seed, in a run of its own", "[slurm]") {
   const ScratchFolder scratch;
   JobScript script = script_for(scratch.path());
-  script.tasks = {{1, "/runs/a"}, {2, "/runs/b"}, {3, "/runs/c c"}, {7, "/runs/d"}};
-  CHECK(task_list(script.tasks) == "1-3,7");
+  script.tasks = {{1, "/runs/a"}, {2, "/runs/b"}, {3, "/runs/c c"}, {20240, "/runs/d"}};
+  CHECK(seed_list(script.tasks) == "1-3,20240");
   const std::string text = script.text();
-  CHECK_THAT(text, Contains("[3]='/runs/c c'") && Contains("-%A_%a.out") &&
+  CHECK_THAT(text, Contains("[2]='/runs/c c'  # seed 3") && Contains("[3]=/runs/d  # seed 20240") &&
+                       Contains("-%A_%a.out") &&
                        Contains("job=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"));
   CHECK(shell_line(sbatch_words("a.sh", script.tasks, {"12"})) ==
-        "sbatch --parsable --array=1-3,7 --dependency=aftercorr:12 --kill-on-invalid-dep=yes a.sh");
+        "sbatch --parsable --array=0-3 --dependency=aftercorr:12 --kill-on-invalid-dep=yes a.sh");
 }
 
 TEST_CASE("the script ends with kdgat's code and asks for nothing", "[slurm]") {

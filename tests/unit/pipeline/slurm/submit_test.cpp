@@ -36,7 +36,7 @@ TEST_CASE("kdgat submit shows its scripts where there is no SLURM", "[slurm]") {
   const json steps = json::parse(json_form.out).at("steps");
   REQUIRE(steps.size() == 1);
   CHECK(steps[0].at("resources").at("minutes") == 120);
-  CHECK(steps[0].at("sbatch")[2] == "--array=1-3");
+  CHECK(steps[0].at("sbatch")[2] == "--array=0-2");
 }
 
 TEST_CASE("hostile names and secrets pass through submit without effect", "[slurm][soak]") {
@@ -165,7 +165,7 @@ TEST_CASE("an array of seeds has a run each", "[slurm]") {
   const Cluster cluster;
   const json submitted = cluster.answer("submit p.yaml --array seeds=1..2");
   REQUIRE(submitted.at("runs").size() == 2);
-  CHECK_THAT(cluster.calls(), Contains("--array=1-2") && Contains("--dependency=aftercorr:101"));
+  CHECK_THAT(cluster.calls(), Contains("--array=0-1") && Contains("--dependency=aftercorr:101"));
   for (const json& run : submitted.at("runs")) {
     const fs::path folder = run.at("folder").get<std::string>();
     CHECK(json::parse(read_text(folder / "run.json")).at("exit_code") == 0);
@@ -175,6 +175,34 @@ TEST_CASE("an array of seeds has a run each", "[slurm]") {
   }
   const fs::path first = submitted.at("runs")[0].at("folder").get<std::string>();
   CHECK(cluster.kdgat("jobs " + first.string() + " --seed 9").exit_code == 2);
+}
+
+TEST_CASE("seeds may be any numbers, as many as an array of the cluster holds", "[slurm]") {
+  const Cluster cluster;
+  cluster.set("config", "MaxArraySize            = 3\nMaxJobCount = 10000\n");
+  const json submitted = cluster.answer("submit p.yaml --array seeds=42,20240101");
+  CHECK_THAT(cluster.calls(), Contains("--array=0-1"));
+  for (const json& run : submitted.at("runs")) {
+    const fs::path folder = run.at("folder").get<std::string>();
+    CHECK(json::parse(read_text(folder / "first/config.json")).at("seed") == run.at("seed"));
+  }
+  const CommandResult many = cluster.kdgat("submit p.yaml --array seeds=1..4");
+  CHECK(many.exit_code == 2);
+  CHECK_THAT(many.err, Contains("4 seeds are more than an array of this cluster holds, 3"));
+}
+
+TEST_CASE("memory of a job is what SLURM takes it for", "[slurm]") {
+  const ScratchFolder scratch;
+  const auto script = [&](const std::string& mem) {
+    const CommandResult shown =
+        run_kdgat("submit example steps=2 --dry-run --slurm mem=" + mem, scratch.path());
+    INFO(shown.err);
+    CHECK(shown.exit_code == 0);
+    return shown.out;
+  };
+  CHECK_THAT(script("16000"), Contains("#SBATCH --mem=16000M\n"));
+  CHECK_THAT(script("0"), Contains("#SBATCH --mem=0\n") && Contains("all of the node"));
+  CHECK_THAT(script("4G"), Contains("#SBATCH --mem=4096M\n"));
 }
 
 TEST_CASE("half a submission is taken back", "[slurm]") {
