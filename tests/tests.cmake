@@ -65,13 +65,21 @@ endfunction()
 kdgat_add_tests(kdgat_graph_tests
   SOURCES
     tests/unit/engine/data/can/logs/can_log_test.cpp
+    tests/unit/engine/data/can/logs/can_table_test.cpp
+    tests/unit/engine/data/can/logs/time_reading_test.cpp
     tests/unit/engine/data/can/frames/channel_choice_test.cpp
     tests/unit/engine/data/can/channels_test.cpp
+    tests/unit/engine/data/can/logs/asc_test.cpp
+    tests/unit/engine/data/can/logs/binary_logs_test.cpp
     tests/unit/engine/data/can/logs/dbc_test.cpp
+    tests/unit/engine/data/can/logs/label_intervals_test.cpp
+    tests/unit/engine/data/can/logs/every_record_test.cpp
+    tests/unit/engine/data/can/logs/text_logs_test.cpp
     tests/unit/engine/data/core/dataset_files_test.cpp
     tests/unit/engine/data/core/domain_suite_test.cpp
     tests/unit/engine/data/can/fuzz_can_log_test.cpp
     tests/unit/engine/data/graphs/fuzz_graphs_test.cpp
+    tests/unit/engine/data/graphs/graph_guards_test.cpp
     tests/unit/engine/data/graphs/graphs_import_test.cpp
     tests/unit/fields/space/data/fuzz_neurons_test.cpp
     tests/unit/engine/file/fuzz_safetensors_test.cpp
@@ -99,6 +107,7 @@ kdgat_add_tests(kdgat_graph_tests
     tests/unit/fields/molecules/data/molecule_graph_test.cpp
     tests/unit/fields/molecules/data/molecule_import_test.cpp
     tests/unit/fields/molecules/data/structure_test.cpp
+    tests/unit/fields/ratings/data/rating_forms_test.cpp
     tests/unit/fields/ratings/data/ratings_test.cpp
     tests/unit/engine/graph/rewire_test.cpp
     tests/unit/engine/file/safetensors_test.cpp
@@ -115,6 +124,7 @@ kdgat_add_tests(kdgat_graph_tests
     tests/unit/engine/file/text_kind_test.cpp
     tests/unit/fields/texts/data/recognise_texts_test.cpp
     tests/unit/fields/texts/data/text_clean_test.cpp
+    tests/unit/fields/texts/data/text_forms_test.cpp
     tests/unit/fields/texts/data/text_golden_test.cpp
     tests/unit/fields/texts/data/text_graph_test.cpp
     tests/unit/fields/texts/data/text_import_test.cpp
@@ -227,6 +237,7 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/plugin/plugin_host_test.cpp
     tests/unit/pipeline/profile/profile_steps_test.cpp
     tests/unit/pipeline/profile/profile_test.cpp
+    tests/unit/pipeline/profile/profile_values_test.cpp
     tests/unit/pipeline/profile/seed_words_test.cpp
     tests/unit/pipeline/profile/version_requirement_test.cpp
     tests/unit/pipeline/profile/published_sizes_test.cpp

@@ -34,8 +34,8 @@ class Lesson {
         options_.windows > 0 ? options_.windows * window_ : std::numeric_limits<int64_t>::max();
     const auto stopped = [this] { return host_.cancelled() != ExitCode::kOk; };
     data::CanLog log(file::ByteReader(file.path, stopped), options_.format, options_.strict,
-                     options_.channel);
-    const std::optional<data::LabelIntervals> labels = data::labels_beside(file.path);
+                     options_.channel, options_);
+    data::LabelIntervals* const labels = labels_.of(file.path);
     decision::VehicleFinder ids;
     decision::LogProblems problems;
     data::CanFrame frame;
@@ -43,7 +43,7 @@ class Lesson {
     int64_t rows = 0, unlabelled = 0;  // learned from
     while (rows < most && log.next(frame)) {
       if (log.rows() % kOften == 0) stop_if_cancelled();
-      if (frame.label < 0 && labels) frame.label = labels->label_of(frame);
+      if (frame.label < 0 && labels != nullptr) frame.label = labels->label_of(frame);
       unlabelled += frame.label < 0 ? 1 : 0;
       decision::learn_row(frame, log.restarted(), builder_);
       attack_rows_ += frame.label == 1 ? 1 : 0;
@@ -73,6 +73,7 @@ class Lesson {
     return labelled_logs_ > 0 ? unlabelled_ : std::vector<std::string>();
   }
   int64_t windows() const { return rows_ / window_; }
+  const data::LabelTables& labels() const { return labels_; }
 
  private:
   void stop_if_cancelled() const {
@@ -100,6 +101,7 @@ class Lesson {
   const Host& host_;
   data::ProfileBuilder builder_;
   decision::VehicleFinder finder_;
+  data::LabelTables labels_;
   std::string first_;          // log
   std::vector<uint32_t> ids_;  // of it
   int64_t rows_ = 0, attack_rows_ = 0, labelled_logs_ = 0;
@@ -139,6 +141,8 @@ StageResult Adapt::run(const Options& options, const Request& request, Host& hos
       lesson.read(file);
     }
   }
+  for (Diagnostic& note : lesson.labels().notes()) notes.push_back(std::move(note));
+  for (const Diagnostic& note : notes) host.log("warning", note.text());
   require_enough(lesson);
   for (const std::string& log : lesson.unlabelled()) {
     host.log("warning", log + ": rows without a label are taken as benign");

@@ -12,7 +12,7 @@
 
 namespace kdgat::adapt {
 
-struct AdaptOptions {
+struct AdaptOptions : data::TimeOptions {
   std::string output;
   int64_t windows = 0;
   std::string name;
@@ -22,7 +22,7 @@ struct AdaptOptions {
 
   static auto table() {
     using O = AdaptOptions;
-    return std::tuple{
+    auto own = std::tuple{
         field("output", &O::output, "File that the adapted detector is written to."),
         field("windows", &O::windows,
               "Most windows that are learned from, of the beginning of each log; 0 = all of it.")
@@ -34,6 +34,7 @@ struct AdaptOptions {
             .choices(data::log_format_choices()),
         field("strict", &O::strict, "A malformed line is an error, not counted and skipped."),
         data::one_channel_row(&O::channel)};
+    return std::tuple_cat(std::move(own), time_rows());
   }
 
   std::vector<Diagnostic> validate() const {

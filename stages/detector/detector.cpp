@@ -1,5 +1,7 @@
 #include "detector/detector.h"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -40,6 +42,18 @@ std::optional<compare::Baselines> fit_baselines(const std::vector<decision::Log>
   return compare::Baselines::fit(training, how, [&] { stop_if_cancelled(host); });
 }
 
+/// Takes out the logs that are for validation; what is to be said of them, "" where there is none.
+std::string take_validation_logs(std::vector<decision::Log>& logs) {
+  const auto first = std::stable_partition(
+      logs.begin(), logs.end(), [](const decision::Log& log) { return !log.validates(); });
+  if (first == logs.end()) return "";
+  std::string sentence = decision::counted(std::distance(first, logs.end()), "log") +
+                         " for validation not used, the first is " + first->name() +
+                         ": a detector needs none; in a folder named test they are scored";
+  logs.erase(first, logs.end());
+  return sentence;
+}
+
 /// Distinct ones, where the store says.
 int64_t ids_of(const graph::GraphStore& store) {
   return store.ids() == nullptr ? static_cast<int64_t>(data::ProfileBuilder::kMostIds)
@@ -71,7 +85,9 @@ json Detector::plan(const Options& options, const Request& request) {
   const graph::GraphStore store = graph::GraphStore::open(graphs.path / data::kStoreName);
   // Of a store without frames run() has more to say.
   if (store.frames() == nullptr) return out;
-  out["memory"] = planned_memory(decision::logs_of(store), ids_of(store), options, request);
+  std::vector<decision::Log> logs = decision::logs_of(store);
+  take_validation_logs(logs);
+  out["memory"] = planned_memory(logs, ids_of(store), options, request);
   return out;
 }
 
@@ -80,6 +96,7 @@ StageResult Detector::run(const Options& options, const Request& request, Host& 
       std::filesystem::path(request.input("graphs").path) / data::kStoreName);
   const int64_t context = memory::anonymous_memory();
   std::vector<decision::Log> logs = decision::logs_of(store), training, tests;
+  const std::string unused = take_validation_logs(logs);
   json planned = planned_memory(logs, ids_of(store), options, request);
   host.metrics("memory", 0, {{"event", "plan"}, {"plan", planned}});
   host.log("info", planned.at("line"));
@@ -97,6 +114,7 @@ StageResult Detector::run(const Options& options, const Request& request, Host& 
     host.log("warning", sentence);
     warnings.push_back(std::move(sentence));
   };
+  warn(unused);
   warn(sentence_of_unlabelled(training));
   const auto progress = [&](const std::string& phase, double share) {
     stop_if_cancelled(host);

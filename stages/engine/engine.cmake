@@ -2,7 +2,8 @@
 # One row a room.
 add_library(kdgat_graph SHARED)
 kdgat_add_room(kdgat_graph stages/engine/data/core
-  class_labels dataset_files description domain folder_files graph_domain import piped_input synth)
+  class_labels dataset_files description domain feature_columns folder_files folder_walk
+  graph_domain import part_names piped_input synth)
 kdgat_add_room(kdgat_graph pipeline/data domains)
 string(TOUPPER "${KDGAT_FIELDS}" fields)
 list(TRANSFORM fields PREPEND KDGAT_FIELD_)
@@ -13,12 +14,12 @@ kdgat_add_room(kdgat_graph stages/engine/data/can/frames
   bus_clock bus_slots channel_choice channel_names protocol_ids recording)
 kdgat_add_room(kdgat_graph stages/engine/data/can can_describe can_domain can_import)
 kdgat_add_room(kdgat_graph stages/engine/data/can/logs
-  can_log convert_log dbc format_log frame_writer label_intervals log_layout log_streams
-  row_parsers stored_frames)
+  can_columns can_log can_table can_table_choices convert_log dbc format_log frame_writer
+  label_intervals log_layout log_streams row_parsers row_times stored_frames time_reading)
 kdgat_add_room(kdgat_graph stages/engine/data/can/windows
   log_windows relative_windows vehicle_profile windows)
 kdgat_add_room(kdgat_graph stages/engine/data/can/logs/forms
-  asc binary_reader blf forms mf4 mf4_blocks mf4_groups pcap trc)
+  asc binary_reader blf busmaster civil_time crtd forms mf4 mf4_blocks mf4_groups pcap trc)
 kdgat_add_room(kdgat_graph stages/engine/data/graphs
   graph_builder graph_tables graph_tensors graphs_describe graphs_domain graphs_import npz
   synth_graphs tu_dataset)

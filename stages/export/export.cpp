@@ -242,6 +242,7 @@ class Making {
           }));
         }
       }
+      for (const Diagnostic& note : notes) host_.log("warning", note.text());
     }
   }
 

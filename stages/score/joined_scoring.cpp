@@ -65,7 +65,8 @@ class JoinedScoring : public decision::ExplainedScoring {
     };
     std::vector<Heard> heard;  // frames of the batch: the detector hears them behind the network
     data::LogWindows windows(open(file), network_.shape, vocabulary_,
-                             [&heard](const data::CanFrame& frame, bool restarts) {
+                             [&](const data::CanFrame& frame, bool restarts) {
+                               see(frame);
                                heard.push_back({frame, restarts});
                              });
     NetworkWords words(files_.channel);

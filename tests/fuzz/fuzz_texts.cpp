@@ -45,10 +45,10 @@ void check_words(std::string_view text, const std::string& cleaning) {
   if (graph.row_ptr().back() != graph.counts().nonzeros) std::abort();
 }
 
-void check_csv(std::string_view text) {
+void check_csv(std::string_view text, char separator) {
   using namespace kdgat::file;
   using namespace kdgat::texts;
-  CsvReader table(LineReader("fuzz", text), true);
+  CsvReader table(LineReader("fuzz", text), true, separator);
   std::size_t bytes = 0;
   int64_t line = 0;
   while (table.next()) {
@@ -66,7 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   try {
     if (data[0] % 4 == 3) {
-      check_csv(text);
+      check_csv(text, data[0] % 8 == 3 ? ',' : '\0');  // 0: found by the header
     } else {
       check_words(text, kCleanings[data[0] % 4]);
     }

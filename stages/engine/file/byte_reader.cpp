@@ -70,6 +70,7 @@ class ByteReader::Impl {
     return bytes;
   }
   int64_t stored_bytes() const { return stored_bytes_; }
+  void on_cut(std::function<void(const std::string& what)> told) { on_cut_ = std::move(told); }
   int plain_file() {
     if (!is_known_) recognise();
     struct stat facts {};
@@ -99,13 +100,20 @@ class ByteReader::Impl {
     return std::string_view(stored_.data() + begin_, end_ - begin_).starts_with(magic);
   }
 
+  /// Of packed data that is whole or may be cut.
+  std::size_t end(const char* what_is_cut) const {
+    if (member_ended_) return 0;
+    if (!on_cut_) fail(name_, what_is_cut);
+    on_cut_(what_is_cut);
+    return 0;
+  }
+
   /// Memory is bounded by the library: it refuses windows of more than 128 MiB.
   std::size_t unpack_zstd(char* to, std::size_t room) {
     ZSTD_outBuffer out{to, room, 0};
     while (out.pos == 0) {
       if (begin_ == end_ && !has_more_ && !refill()) {
-        if (!member_ended_) fail(name_, "the zstd data ends too early");
-        return 0;
+        return end("the zstd data ends too early");
       }
       ZSTD_inBuffer in{stored_.data() + begin_, end_ - begin_, 0};
       const std::size_t left = ZSTD_decompressStream(zstd_, &out, &in);
@@ -124,8 +132,7 @@ class ByteReader::Impl {
     stream_.avail_out = static_cast<uInt>(room);
     while (stream_.avail_out == room) {
       if (begin_ == end_ && !refill()) {
-        if (!member_ended_) fail(name_, "the gzip data ends too early");
-        return 0;
+        return end("the gzip data ends too early");
       }
       if (member_ended_) {  // another member may follow; anything else after the end is ignored
         while (end_ - begin_ < kGzipMagic.size() && refill()) continue;
@@ -188,6 +195,7 @@ class ByteReader::Impl {
 
   std::string name_;
   std::function<bool()> cancelled_;
+  std::function<void(const std::string& what)> on_cut_;
   int fd_ = -1;
   std::vector<char> stored_;  // [begin_, end_) is not yet used
   std::size_t begin_ = 0, end_ = 0;
@@ -215,11 +223,11 @@ std::size_t ByteReader::read(char* to, std::size_t room) {
   return bytes;
 }
 
-std::string_view ByteReader::peek(std::size_t bytes) {
-  std::size_t size = 0;
-  peeked_.resize(bytes);
-  while (size < bytes) {
-    const std::size_t more = impl_->read(peeked_.data() + size, bytes - size);
+std::string_view ByteReader::peek(std::size_t least, std::size_t most) {
+  std::size_t size = peeked_.size();
+  peeked_.resize(std::max(size, most));
+  while (size < least) {
+    const std::size_t more = impl_->read(peeked_.data() + size, most - size);
     if (more == 0) break;
     size += more;
   }
@@ -227,6 +235,9 @@ std::string_view ByteReader::peek(std::size_t bytes) {
   return peeked_;
 }
 
+void ByteReader::on_cut(std::function<void(const std::string& what)> told) {
+  impl_->on_cut(std::move(told));
+}
 int ByteReader::plain_file() { return impl_->plain_file(); }
 int64_t ByteReader::stored_bytes() const { return impl_->stored_bytes(); }
 

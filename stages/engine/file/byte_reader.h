@@ -26,9 +26,12 @@ class ByteReader {
   /// At least one byte, at most `room`, as soon as they are there; 0 at the end. Throws
   /// Error(kData) if reading fails or packed data is damaged.
   std::size_t read(char* to, std::size_t room);
-  /// The next `bytes` bytes, or all there are; they stay the next. Call before read(), at most
-  /// once.
-  std::string_view peek(std::size_t bytes);
+  /// The next bytes, which stay the next: `least` of them, or all there are, and up to `most` where
+  /// they are there. Call before read(); valid until the next call.
+  std::string_view peek(std::size_t least, std::size_t most);
+  /// Packed data that is cut short ends where it is cut, and `told` is called with what is wrong,
+  /// once or more; without this it is an error.
+  void on_cut(std::function<void(const std::string& what)> told);
   /// The open file, where it is a regular one that is not packed, so that any part of it can be
   /// read;
   /// -1 otherwise. Not owned.

@@ -12,6 +12,7 @@ namespace {
 /// Whether a row that comes in pieces is inside of a quoted field, by the rules of csv_fields().
 class OpenQuote {
  public:
+  explicit OpenQuote(char separator) : separator_(separator) {}
   void read(std::string_view piece) {
     for (const char c : piece) {
       if (c == '"' && (is_open_ || is_empty_ || was_closed_)) {
@@ -19,20 +20,21 @@ class OpenQuote {
         is_open_ = !is_open_;
       } else {
         was_closed_ = false;
-        is_empty_ = c == ',' && !is_open_;
+        is_empty_ = c == separator_ && !is_open_;
       }
     }
   }
   bool is_open() const { return is_open_; }
 
  private:
+  char separator_;
   bool is_open_ = false, was_closed_ = false;
   bool is_empty_ = true;  // the field, so far
 };
 
 }  // namespace
 
-std::vector<std::string> csv_fields(std::string_view line) {
+std::vector<std::string> csv_fields(std::string_view line, char separator) {
   std::vector<std::string> out(1);
   bool quoted = false;
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -41,7 +43,7 @@ std::vector<std::string> csv_fields(std::string_view line) {
       out.back() += line[++i];
     } else if (c == '"' && (quoted || out.back().empty())) {
       quoted = !quoted;
-    } else if (c == ',' && !quoted) {
+    } else if (c == separator && !quoted) {
       out.emplace_back();
     } else {
       out.back() += c;
@@ -50,12 +52,19 @@ std::vector<std::string> csv_fields(std::string_view line) {
   return out;
 }
 
-CsvReader::CsvReader(LineReader lines, bool multi_line)
-    : lines_(std::move(lines)), multi_line_(multi_line) {
+char csv_separator(std::string_view header) {
+  const auto count = [&](char c) { return std::count(header.begin(), header.end(), c); };
+  if (count('\t') > count(',')) return '\t';
+  return count(';') > count(',') ? ';' : ',';
+}
+
+CsvReader::CsvReader(LineReader lines, bool multi_line, char separator)
+    : lines_(std::move(lines)), multi_line_(multi_line), separator_(separator) {
   std::string_view line;
   if (!next_row(line)) throw Error(ExitCode::kData, "the file is empty", "", lines_.name());
   if (line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
-  header_ = csv_fields(line);
+  if (separator_ == 0) separator_ = csv_separator(line);
+  header_ = csv_fields(line, separator_);
 }
 
 std::optional<std::size_t> CsvReader::find(const std::string& column) const {
@@ -75,7 +84,7 @@ std::size_t CsvReader::require(const std::string& column) const {
 bool CsvReader::next_row(std::string_view& text) {
   if (!lines_.next(text)) return false;
   first_ = lines_.line_number();
-  OpenQuote quote;
+  OpenQuote quote(separator_);
   if (text.find('"') != std::string_view::npos) quote.read(text);
   if (!quote.is_open()) return true;
   if (!multi_line_) {
@@ -106,7 +115,7 @@ bool CsvReader::next() {
     if (!next_row(line)) return false;
   } while (line.empty());
   ++row_;
-  fields_ = csv_fields(line);
+  fields_ = csv_fields(line, separator_);
   if (fields_.size() != header_.size()) {
     throw Error(ExitCode::kData,
                 std::to_string(fields_.size()) + " fields, the header has " +

@@ -13,13 +13,16 @@
 namespace kdgat::file {
 
 /// The fields of one line.
-std::vector<std::string> csv_fields(std::string_view line);
+std::vector<std::string> csv_fields(std::string_view line, char separator = ',');
+/// What separates the columns of a header: a tab or a semicolon where it has more of them than
+/// commas.
+char csv_separator(std::string_view header);
 
 class CsvReader {
  public:
   /// Reads the header. With `multi_line` quoted fields may hold line ends, which come out as "\n".
-  /// Throws Error(kData) if there is no header.
-  explicit CsvReader(LineReader lines, bool multi_line = false);
+  /// `separator` 0 = as csv_separator() finds. Throws Error(kData) if there is no header.
+  explicit CsvReader(LineReader lines, bool multi_line = false, char separator = ',');
 
   const std::vector<std::string>& header() const { return header_; }
   std::optional<std::size_t> find(const std::string& column) const;
@@ -45,6 +48,7 @@ class CsvReader {
 
   LineReader lines_;
   bool multi_line_;
+  char separator_;
   std::string joined_;  // a row of several lines
   std::vector<std::string> header_, fields_;
   int64_t row_ = -1;

@@ -18,7 +18,6 @@ namespace {
 constexpr const char* kSplitFormat = "kdgat.split";
 constexpr const char* kVersion = "1";
 constexpr int64_t kBlocks = 20;  // of each source file
-constexpr const char* kValScenario = "val";
 
 using GraphIds = std::vector<int64_t>;
 
@@ -290,8 +289,7 @@ Split make_split(const GraphStore& store, const SplitOptions& options) {
     const auto file = static_cast<std::size_t>(store.source_of()[static_cast<std::size_t>(id)]);
     const Source& source = store.sources()[file];
     if (source.role != "test") {
-      const bool is_for_val = source.scenario == kValScenario;
-      (is_for_val ? fixed_val : learn).push_back(id);
+      (source.validates() ? fixed_val : learn).push_back(id);
       continue;
     }
     has_test = true;

@@ -32,6 +32,10 @@ struct Source {
   int64_t graphs = 0;
   bool independent =
       false;  ///< its graphs are of different objects: a split by groups may part them
+
+  /// Its graphs are for validation: it has the role "train" and the scenario "val".
+  void validate() { role = "train", scenario = "val"; }
+  bool validates() const { return role == "train" && scenario == "val"; }
 };
 
 void to_json(nlohmann::json& out, const Source& source);

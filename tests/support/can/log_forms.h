@@ -4,6 +4,9 @@
 
 #include <zlib.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <type_traits>
@@ -57,15 +60,24 @@ inline std::string blf_object(uint32_t type, const std::string& body, uint64_t t
   return out + std::string(body.size() % 4, '\0');
 }
 
+/// The smallest code of CAN FD whose length holds the payload.
+inline uint8_t code_of(const CanFrame& frame) {
+  constexpr std::array<uint8_t, 16> kLengths = {0, 1,  2,  3,  4,  5,  6,  7,
+                                                8, 12, 16, 20, 24, 32, 48, 64};
+  uint8_t code = 0;
+  while (kLengths[code] < frame.length) ++code;
+  return code;
+}
+
 inline std::string blf_frame(const CanFrame& frame, const BlfWriting& how) {
   std::string body;
   const uint32_t id = frame.id | (frame.extended ? 1U << 31 : 0);
-  const auto ticks =
-      static_cast<uint64_t>(frame.time * (how.in_tens_of_microseconds ? 1e5 : 1e9) + .5);
+  const auto ticks = static_cast<uint64_t>(static_cast<int64_t>(
+      std::floor(frame.time * (how.in_tens_of_microseconds ? 1e5 : 1e9) + .5)));
   const uint32_t flags = how.in_tens_of_microseconds ? 1 : 2;
   if (frame.fd && frame.channel == 1) {  // the longer kind of object
     put<uint8_t>(body, frame.channel + 1);
-    put<uint8_t>(body, 15);
+    put<uint8_t>(body, code_of(frame));
     put<uint8_t>(body, frame.length);
     put<uint8_t>(body, 0);
     put<uint32_t>(body, id);
@@ -80,7 +92,7 @@ inline std::string blf_frame(const CanFrame& frame, const BlfWriting& how) {
   }
   put<uint16_t>(body, frame.channel + 1);
   put<uint8_t>(body, frame.remote ? 0x80 : 0);
-  put<uint8_t>(body, frame.fd ? 15 : frame.length);
+  put<uint8_t>(body, code_of(frame));
   put<uint32_t>(body, id);
   if (frame.fd) {
     put<uint32_t>(body, 0);
@@ -139,8 +151,33 @@ inline std::string can_packet(const CanFrame& frame) {
   return out;
 }
 
+/// A packet with the header of a "Linux cooked" capture: link type 113, or 276 with the number of
+/// an interface. `in_host_order`: the id as a little machine has it.
+inline std::string cooked_packet(const CanFrame& frame, uint32_t link_type, bool in_host_order,
+                                 uint16_t protocol = 0) {
+  if (protocol == 0) protocol = frame.fd ? 0x0d : 0x0c;
+  std::string out;
+  if (link_type == 276) {
+    put<uint16_t>(out, protocol, true);
+    put<uint16_t>(out, 0, true);
+    put<uint32_t>(out, 11 + frame.channel, true);
+    put<uint16_t>(out, 280, true);
+    put<uint16_t>(out, 0x0100, true);
+    out += std::string(8, '\0');
+  } else {
+    put<uint16_t>(out, 1, true);
+    put<uint16_t>(out, 280, true);
+    out += std::string(10, '\0');
+    put<uint16_t>(out, protocol, true);
+  }
+  std::string can = can_packet(frame);
+  if (in_host_order) std::reverse(can.begin(), can.begin() + 4);
+  return out + can;
+}
+
 inline std::string pcap_of(const std::vector<CanFrame>& frames, bool in_nanoseconds = false,
-                           bool is_big = false, uint32_t link_type = 227) {
+                           bool is_big = false, uint32_t link_type = 227,
+                           bool ids_in_host_order = false) {
   std::string out;
   put<uint32_t>(out, in_nanoseconds ? 0xa1b23c4d : 0xa1b2c3d4, is_big);
   put<uint16_t>(out, 2, is_big);
@@ -151,7 +188,9 @@ inline std::string pcap_of(const std::vector<CanFrame>& frames, bool in_nanoseco
   for (const CanFrame& frame : frames) {
     const auto seconds = static_cast<uint32_t>(frame.time);
     const double unit = in_nanoseconds ? 1e9 : 1e6;
-    const std::string packet = can_packet(frame);
+    const bool is_cooked = link_type == 113 || link_type == 276;
+    const std::string packet =
+        is_cooked ? cooked_packet(frame, link_type, ids_in_host_order) : can_packet(frame);
     put<uint32_t>(out, seconds, is_big);
     put<uint32_t>(out, static_cast<uint32_t>((frame.time - seconds) * unit + .5), is_big);
     put<uint32_t>(out, static_cast<uint32_t>(packet.size()), is_big);

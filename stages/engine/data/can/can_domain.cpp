@@ -8,6 +8,7 @@
 #include "engine/data/can/logs/convert_log.h"
 #include "engine/data/can/synthetic/inject_logs.h"
 #include "engine/data/can/synthetic/synth_logs.h"
+#include "engine/data/core/folder_walk.h"
 #include "engine/data/core/graph_domain.h"
 #include "engine/file/byte_reader.h"
 #include "kdgat/text.h"
@@ -24,10 +25,8 @@ fs::path first_log(const fs::path& source) {
   std::error_code failure;
   if (!fs::is_directory(source, failure)) return source;
   fs::path first;
-  fs::recursive_directory_iterator entries(source, failure), end;
-  for (; !failure && entries != end; entries.increment(failure)) {
-    if (!entries->is_regular_file() || !is_log(entries->path())) continue;
-    if (first.empty() || entries->path() < first) first = entries->path();
+  for (const fs::path& path : walk_folder(source).files) {
+    if (is_log(path) && (first.empty() || path < first)) first = path;
   }
   return first;
 }

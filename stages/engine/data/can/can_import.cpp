@@ -39,6 +39,7 @@ class LogImporter {
       passes_ = std::ssize(streams);
       for (const LogFile& stream : streams) read_file(stream, windows);
     }
+    for (Diagnostic& note : labels_.notes()) call_.report.warnings.push_back(std::move(note));
     if (graphs() == 0) {
       throw Error(ExitCode::kData, "no graph: a graph needs two rows", "",
                   files.front().path.string());
@@ -51,10 +52,11 @@ class LogImporter {
  private:
   void read_file(const LogFile& file, WindowBuilder& windows) {
     CanLog log(file::ByteReader(file.path, call_.cancelled), options_.format, options_.strict,
-               file.channel);
+               file.channel, options_);
     graph::Source source{file.name, file.scenario, file.role, log.format(), 0, 0, graphs(), 0};
+    if (file.role == "val") source.validate();
     windows.start(static_cast<int32_t>(data_.sources.size()));
-    const std::optional<LabelIntervals> labels = labels_beside(file.path);
+    LabelIntervals* const labels = labels_.of(file.path);
     const bool trains = file.role == "train";
     std::optional<graph::Frames::Data>& frames = data_.sections.frames;
     int64_t told = 0;
@@ -64,7 +66,7 @@ class LogImporter {
     };
     CanFrame frame;
     while (log.next(frame)) {
-      if (frame.label < 0 && labels) frame.label = labels->label_of(frame);
+      if (frame.label < 0 && labels != nullptr) frame.label = labels->label_of(frame);
       if (frame.label < 0 && options_.assume == "benign") frame.label = 0;
       if (trains) vocabulary_.insert(frame.id);
       add_frame(log, frame, windows);
@@ -104,6 +106,7 @@ class LogImporter {
   graph::GraphStoreData data_;
   arrays::Column<uint32_t> node_ids_;
   IdSet vocabulary_;
+  LabelTables labels_;
   int64_t passes_ = 1;  // over the file that is read
 };
 
@@ -128,7 +131,8 @@ std::shared_ptr<const DomainInput> can_input(const std::filesystem::path& source
                                              const CanImportOptions& options,
                                              std::vector<Diagnostic>& notes) {
   return std::make_shared<CanInput>(
-      find_log_files(source, options.exclude, options.deduplicate, notes), options);
+      find_log_files(source, options.exclude, options.deduplicate, notes, options.other_folders),
+      options);
 }
 
 }  // namespace kdgat::data

@@ -15,11 +15,12 @@ struct LabelPlace {
   std::string hint =
       "numbers to be predicted (regression) are not supported; a label is the number or "
       "name of a class";
+  std::string of = "graphs";  ///< what has the labels
 };
 
 /// Throws Error(kData) if all labels are numbers and one is not whole, or `checks_count` and there
-/// are about as many numbers as graphs, so that no class has graphs to learn from. Empty labels are
-/// none.
+/// are at least half as many labels, more than a few, as graphs: no class has graphs to learn from.
+/// Empty labels are none.
 void require_classes(const std::vector<std::string>& labels, const LabelPlace& place,
                      bool checks_count = true);
 

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <fstream>
 #include <map>
+#include <set>
 
+#include "engine/data/core/folder_walk.h"
+#include "engine/data/core/part_names.h"
 #include "kdgat/small_file.h"
+#include "kdgat/text.h"
 
 namespace kdgat::data {
 
@@ -29,61 +32,177 @@ bool same_content(const fs::path& a, const fs::path& b) {
   return true;
 }
 
-std::vector<LogFile> files_below(const fs::path& root) {
-  std::vector<LogFile> files;
-  std::error_code failure;
-  fs::recursive_directory_iterator entries(root, failure), end;
-  for (; !failure && entries != end; entries.increment(failure)) {
-    if (!entries->is_regular_file() || !is_log(entries->path())) continue;
-    const fs::path& path = entries->path();
-    const std::string folder = path.parent_path().filename().string();
-    const bool test = path.parent_path() != root && folder.starts_with("test");
-    // Not fs::relative(), which names the target of a link.
-    files.push_back({path, path.lexically_relative(root).generic_string(), test ? folder : "",
-                     test ? "test" : "train"});
-  }
-  if (failure) throw Error(ExitCode::kData, root.string() + ": " + failure.message());
-  // By folder, then by name, as a walk over sorted folders gives them.
-  std::sort(files.begin(), files.end(), [](const LogFile& a, const LogFile& b) {
-    const fs::path pa = fs::path(a.name).parent_path(), pb = fs::path(b.name).parent_path();
-    return pa != pb ? pa < pb : a.name < b.name;
-  });
-  const auto in_train_folder = [](const LogFile& file) {
-    return file.path.parent_path().filename().string().find("train") != std::string::npos;
-  };
-  if (std::any_of(files.begin(), files.end(), in_train_folder)) {
-    std::erase_if(files,
-                  [&](const LogFile& f) { return f.role == "train" && !in_train_folder(f); });
-  }
-  return files;
+bool is_label_table(const fs::path& path) {
+  const std::string name = small_letters(path.filename().string());
+  return name == "labels.csv" || name.ends_with(".labels.csv");
 }
 
-bool is_hidden(const fs::path& path) { return path.filename().string().starts_with("."); }
+/// What is in a folder: its logs, and what stands beside them.
+class LogFolder {
+ public:
+  LogFolder(const fs::path& root, std::vector<Diagnostic>& notes) : root_(root), notes_(notes) {
+    FolderWalk walk = walk_folder(root);
+    std::sort(walk.files.begin(), walk.files.end());
+    for (Diagnostic& note : walk.notes) notes_.push_back(std::move(note));
+    std::vector<fs::path> tables;
+    for (const fs::path& path : walk.files) {
+      if (is_log(path)) {
+        add(path);
+      } else {
+        (is_label_table(path) ? tables : others_).push_back(path);
+      }
+    }
+    tell_contradictions();
+    tell_tables(tables);
+    if (others_.empty()) return;
+    notes_.push_back({root_.string(), "left out, as no logs end so: " + other_files(), ""});
+  }
+
+  /// By folder, then by name.
+  std::vector<LogFile> logs(const std::string& unnamed) {
+    place_unnamed(unnamed);
+    std::sort(files_.begin(), files_.end(), [](const LogFile& a, const LogFile& b) {
+      const fs::path pa = fs::path(a.name).parent_path(), pb = fs::path(b.name).parent_path();
+      return pa != pb ? pa < pb : a.name < b.name;
+    });
+    return std::move(files_);
+  }
+
+  /// Those that are no logs, counted.
+  std::string other_files() const { return counted_endings(others_); }
+
+ private:
+  void add(const fs::path& path) {
+    // Not fs::relative(), which names the target of a link.
+    const fs::path name = path.lexically_relative(root_);
+    const FolderPart said = part_of_folders(name.parent_path());
+    const bool test = said.part == "test";
+    files_.push_back(
+        {path, name.generic_string(), test ? said.folder.filename().string() : "", said.part});
+    if (!said.outer.empty()) contradictions_.try_emplace(said.folder, said);
+  }
+
+  void tell_contradictions() {
+    for (const auto& [folder, said] : contradictions_) {
+      notes_.push_back(contradiction_of(root_, said));
+    }
+  }
+
+  void tell_tables(const std::vector<fs::path>& tables) {
+    std::set<fs::path> used;
+    for (const LogFile& file : files_) used.insert(label_table_of(file.path));
+    for (const fs::path& table : tables) {
+      if (used.contains(table)) continue;
+      notes_.push_back({table.string(), "left out: no log in this folder has these labels",
+                        "the labels of drive.log are in drive.labels.csv or labels.csv beside it"});
+    }
+  }
+
+  /// Files that no folder gives a part.
+  void place_unnamed(const std::string& unnamed) {
+    const auto is_of = [](const char* part) {
+      return [part](const LogFile& file) { return file.role == part; };
+    };
+    const bool some_train = std::any_of(files_.begin(), files_.end(), is_of("train"));
+    const std::string part = some_train ? unnamed : "train";
+    if (part == kLeaveOut) {
+      tell_unnamed();
+      std::erase_if(files_, is_of(""));
+    }
+    for (LogFile& file : files_) {
+      if (!file.role.empty()) continue;
+      file.role = part;
+      if (part == "test") file.scenario = fs::path(file.name).parent_path().filename().string();
+    }
+  }
+
+  void tell_unnamed() {
+    std::vector<std::string> names;
+    for (const LogFile& file : files_) {
+      if (file.role.empty()) names.push_back(file.name);
+    }
+    if (names.empty()) return;
+    notes_.push_back({root_.string(),
+                      grouped(std::ssize(names)) + (names.size() == 1 ? " log" : " logs") +
+                          " left out: other folders are named for train, val or test, these are "
+                          "not: " +
+                          counted_folders(names),
+                      "other_folders=train reads them for training; val and test work too"});
+  }
+
+  const fs::path& root_;
+  std::vector<Diagnostic>& notes_;
+  std::vector<LogFile> files_;
+  std::vector<fs::path> others_;
+  std::map<fs::path, FolderPart> contradictions_;  // by folder
+};
 
 }  // namespace
 
 bool is_table(const fs::path& path) {
-  const std::string ending = unpacked_name(path).extension().string();
+  const std::string ending = small_letters(unpacked_name(path).extension().string());
   return !is_hidden(path) && (ending == ".csv" || ending == ".log" || ending == ".txt");
 }
 
 bool is_log(const fs::path& path) {
-  const std::string name = path.filename().string();
-  if (is_hidden(path) || name == "labels.csv" || name.ends_with(".labels.csv")) return false;
-  std::string ending = unpacked_name(path).extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (is_hidden(path) || is_label_table(path)) return false;
+  const std::string ending = small_letters(unpacked_name(path).extension().string());
   constexpr std::array kEndings = {".asc", ".blf", ".mf4", ".pcap", ".pcapng", ".trc"};
   return is_table(path) || std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end();
 }
 
 fs::path unpacked_name(const fs::path& path) {
   const fs::path name = path.filename();
-  return name.extension() == ".gz" || name.extension() == ".zst" ? name.stem() : name;
+  const std::string ending = small_letters(name.extension().string());
+  return ending == ".gz" || ending == ".zst" ? name.stem() : name;
+}
+
+fs::path label_table_of(const fs::path& log) {
+  fs::path own = log.parent_path() / unpacked_name(log);
+  own.replace_extension(".labels.csv");
+  for (const fs::path& table : {own, log.parent_path() / "labels.csv"}) {
+    std::error_code ignored;
+    if (fs::is_regular_file(table, ignored)) return table;
+  }
+  return {};
+}
+
+std::string counted_endings(const std::vector<fs::path>& files) {
+  constexpr std::size_t kShown = 8;
+  std::map<std::string, int64_t> counts;
+  for (const fs::path& file : files) {
+    const std::size_t stem = unpacked_name(file).stem().string().size();
+    const std::string ending = small_letters(file.filename().string().substr(stem));
+    ++counts[ending.empty() ? "without an ending" : escaped_name(ending)];
+  }
+  std::string out;
+  std::size_t shown = 0;
+  for (const auto& [ending, count] : counts) {
+    if (shown++ == kShown) return out + " and others";
+    out += (out.empty() ? "" : ", ") + grouped(count) + " " + ending;
+  }
+  return out;
+}
+
+std::string counted_folders(const std::vector<std::string>& names) {
+  constexpr std::size_t kShown = 8;
+  std::map<std::string, int64_t> folders;
+  for (const std::string& name : names) {
+    const std::string folder = fs::path(name).parent_path().generic_string();
+    ++folders[folder.empty() ? "the folder itself" : escaped_name(folder)];
+  }
+  std::string out;
+  std::size_t shown = 0;
+  for (const auto& [folder, count] : folders) {
+    if (shown++ == kShown) return out + " and others";
+    out += (out.empty() ? "" : ", ") + folder + " (" + grouped(count) + ")";
+  }
+  return out;
 }
 
 std::vector<LogFile> find_log_files(const fs::path& source, const std::vector<std::string>& exclude,
-                                    bool deduplicate, std::vector<Diagnostic>& notes) {
+                                    bool deduplicate, std::vector<Diagnostic>& notes,
+                                    const std::string& unnamed) {
   if (source == "-") return {{"-", "standard input", "", "train"}};
   std::error_code failure;
   if (!fs::exists(source, failure)) {
@@ -92,7 +211,9 @@ std::vector<LogFile> find_log_files(const fs::path& source, const std::vector<st
   }
   if (!fs::is_directory(source)) return {{source, source.filename().string(), "", "train"}};
 
-  std::vector<LogFile> found = files_below(source), kept;
+  LogFolder folder(source, notes);
+  const std::vector<LogFile> found = folder.logs(unnamed);
+  std::vector<LogFile> kept;
   std::multimap<std::string, const LogFile*> trained;
   for (const LogFile& file : found) {
     const std::string name = file.path.filename().string();
@@ -116,10 +237,12 @@ std::vector<LogFile> find_log_files(const fs::path& source, const std::vector<st
     kept.push_back(file);
   }
   if (kept.empty()) {
+    const std::string others = folder.other_files();
     throw Error(
         ExitCode::kData,
         source.string() + ": no logs in this folder" +
-            (found.empty() ? "" : " but those that are left out"),
+            (found.empty() ? "" : " but those that are left out") +
+            (others.empty() ? "" : "; it holds " + others),
         "logs end in .csv, .log, .txt, .asc, .blf, .mf4, .pcap, .pcapng or .trc, with or without "
         ".gz or .zst");
   }

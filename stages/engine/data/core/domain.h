@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -160,6 +161,13 @@ class Domain {
   /// option format is "auto" or one of formats(). Reads names and first lines only. Throws
   /// Error(kData) if what a format names is not there.
   virtual Found find(const std::filesystem::path& source, const nlohmann::json& values) const = 0;
+
+  /// What a source that no domain is sure of lacks to be of this one, and the form that could be
+  /// given; none if it does not look like it. Reads names and first lines only.
+  virtual std::optional<Diagnostic> near(const std::filesystem::path& /*source*/,
+                                         const nlohmann::json& /*values*/) const {
+    return std::nullopt;
+  }
 
   /// Whether a file is a store of this domain, by its header.
   virtual bool is_store(const file::SafetensorsFile& file) const = 0;

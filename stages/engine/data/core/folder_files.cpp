@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/data/core/folder_walk.h"
 #include "engine/file/tar.h"
 
 namespace kdgat::data {
@@ -18,13 +19,10 @@ void make_folder(const fs::path& folder) {
 std::vector<LogFile> files_where(const fs::path& root,
                                  const std::function<bool(const fs::path&)>& is_wanted) {
   std::vector<LogFile> out;
-  std::error_code failure;
-  fs::recursive_directory_iterator entries(root, failure), end;
-  for (; !failure && entries != end; entries.increment(failure)) {
-    if (!entries->is_regular_file() || !is_wanted(entries->path())) continue;
-    out.push_back(as_file(entries->path(), fs::relative(entries->path(), root).generic_string()));
+  for (const fs::path& path : walk_folder(root).files) {
+    if (!is_wanted(path)) continue;
+    out.push_back(as_file(path, path.lexically_relative(root).generic_string()));
   }
-  if (failure) throw Error(ExitCode::kData, root.string() + ": " + failure.message());
   std::sort(out.begin(), out.end(),
             [](const LogFile& a, const LogFile& b) { return a.name < b.name; });
   return out;

@@ -21,7 +21,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr int kImportVersion = 1;  // raised when the same files would give another store
+constexpr int kImportVersion = 2;  // raised when the same files would give another store
 
 /// Locks the folder itself, so that imports to one place take turns and nothing is left behind.
 class FolderLock {
@@ -63,6 +63,15 @@ struct Claim {
   Found found;
 };
 
+/// Throws Error(kData) if some domains see in `source`, which none is sure of, nearly their own.
+void refuse_near(Domains domains, const fs::path& source, const json& values) {
+  std::vector<Diagnostic> near;
+  for (const Domain* domain : domains) {
+    if (auto one = domain->near(source, values)) near.push_back(*std::move(one));
+  }
+  if (!near.empty()) throw Error(ExitCode::kData, std::move(near));
+}
+
 /// Whose `source` is.
 Claim claim_of(Domains domains, const fs::path& source, const json& values) {
   std::error_code failure;
@@ -83,6 +92,9 @@ Claim claim_of(Domains domains, const fs::path& source, const json& values) {
   if (best.domain == nullptr) {
     throw Error(ExitCode::kData, source.string() + ": no data of a known form was found",
                 "kdgat data import --help lists the forms");
+  }
+  if (best.found.sureness == Sureness::kIfNoOther && source != "-") {
+    refuse_near(domains, source, values);
   }
   if (rival != nullptr) {
     throw Error(ExitCode::kData,

@@ -170,8 +170,8 @@ graph::GraphStoreData build_graphs(const GraphCollection& collection, bool undir
     if (!last || last->part != place.part || last->group != place.group) {
       graph::Source source;
       source.path = info.group.empty() ? collection.name : info.group;
-      source.scenario = info.part == "val" ? "val" : "";
       source.role = info.part == "test" ? "test" : "train";
+      if (info.part == "val") source.validate();
       source.format = collection.format;
       source.first_graph = static_cast<int64_t>(data.y.size());
       source.independent = info.group.empty();

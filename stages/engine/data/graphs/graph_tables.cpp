@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "engine/arrays/index.h"
+#include "engine/data/core/feature_columns.h"
 #include "engine/data/graphs/graphs_import.h"
 #include "engine/file/csv.h"
 #include "engine/file/number_text.h"
@@ -35,19 +36,6 @@ struct TableGraphs {
         rows.where());
   }
 };
-
-/// Columns that are not one of the given.
-std::vector<std::size_t> other_columns(const file::CsvReader& table,
-                                       const std::vector<std::size_t>& known,
-                                       std::vector<std::string>& names) {
-  std::vector<std::size_t> out;
-  for (std::size_t c = 0; c < table.header().size(); ++c) {
-    if (std::find(known.begin(), known.end(), c) != known.end()) continue;
-    out.push_back(c);
-    names.push_back(table.header()[c]);
-  }
-  return out;
-}
 
 /// The column of labels; none where the table has none.
 std::optional<std::size_t> label_column_of(const file::CsvReader& table,
@@ -103,7 +91,7 @@ void read_nodes(const GraphsImport& import, const std::filesystem::path& path, T
                 GraphCollection& collection) {
   file::CsvReader table(file::LineReader(path, import.cancelled));
   const std::size_t graph = table.require("graph"), node = table.require("node");
-  const auto features = other_columns(table, {graph, node}, collection.node_features);
+  FeatureColumns features(table, {graph, node}, import.warnings);
   while (table.next()) {
     TableGraph& of = out.of(table, graph);
     const std::string& name = table.filled(node);
@@ -114,8 +102,12 @@ void read_nodes(const GraphsImport& import, const std::filesystem::path& path, T
                   "", table.where());
     }
     ++of.given.nodes;
-    for (const std::size_t c : features) of.given.x.push_back(table.number(c));
+    features.append(table, of.given.x);
   }
+  const auto counters = features.counters(out.graphs.size(), import.warnings);
+  for (TableGraph& of : out.graphs) erase_columns(of.given.x, features.size(), counters);
+  collection.node_features = features.names();
+  erase_columns(collection.node_features, counters);
   import.done(table.bytes_read());
 }
 
@@ -124,7 +116,7 @@ void read_edges(const GraphsImport& import, const std::filesystem::path& path, T
   file::CsvReader table(file::LineReader(path, import.cancelled));
   const std::size_t graph = table.require("graph"), source = table.require("source"),
                     target = table.require("target");
-  const auto features = other_columns(table, {graph, source, target}, collection.edge_features);
+  FeatureColumns features(table, {graph, source, target}, import.warnings);
   while (table.next()) {
     TableGraph& of = out.of(table, graph);
     const auto end_of = [&](std::size_t column) {
@@ -137,8 +129,12 @@ void read_edges(const GraphsImport& import, const std::filesystem::path& path, T
     };
     of.given.source.push_back(end_of(source));
     of.given.target.push_back(end_of(target));
-    for (const std::size_t c : features) of.given.edge_attr.push_back(table.number(c));
+    features.append(table, of.given.edge_attr);
   }
+  const auto counters = features.counters(out.graphs.size(), import.warnings);
+  for (TableGraph& of : out.graphs) erase_columns(of.given.edge_attr, features.size(), counters);
+  collection.edge_features = features.names();
+  erase_columns(collection.edge_features, counters);
   import.done(table.bytes_read());
 }
 

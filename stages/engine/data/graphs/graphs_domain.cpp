@@ -40,6 +40,10 @@ class GraphsDomain : public WithOptions<GraphDomain, GraphsOptions, SynthSize> {
     return {kGraphTables, kTuDataset, kGraphTensors, kGraphNpz};
   }
 
+  std::optional<Diagnostic> near(const fs::path& source, const json&) const override {
+    return near_graphs(source);
+  }
+
   Found find(const fs::path& source, const json& values) const override {
     const auto options = own_options<GraphsOptions>(values);
     const auto input = find_graphs(source, options.format);

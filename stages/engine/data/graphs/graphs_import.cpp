@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "engine/data/core/folder_files.h"
 #include "engine/data/graphs/graph_builder.h"
+#include "engine/file/csv.h"
+#include "engine/file/line_reader.h"
+#include "engine/file/number_text.h"
 #include "kdgat/text.h"
 
 namespace kdgat::data {
@@ -50,6 +54,23 @@ std::string tu_name(const fs::path& folder) {
 
 bool is_npz(const fs::path& path) { return path.extension() == ".npz"; }
 
+/// The folder of a TUDataset that `source` means: itself, or as PyTorch Geometric leaves it on disk
+/// its folder raw, or that of its only folder; `source` if there is none.
+fs::path tu_folder(const fs::path& source) {
+  std::error_code failure;
+  if (!fs::is_directory(source, failure) || !tu_name(source).empty()) return source;
+  if (!tu_name(source / "raw").empty()) return source / "raw";
+  std::vector<fs::path> found;
+  for (fs::directory_iterator entries(source, failure), end; !failure && entries != end;
+       entries.increment(failure)) {
+    if (!entries->is_directory()) continue;
+    for (const fs::path& folder : {entries->path(), entries->path() / "raw"}) {
+      if (!tu_name(folder).empty()) found.push_back(folder);
+    }
+  }
+  return found.size() == 1 ? found.front() : source;
+}
+
 /// The form of a source, or "".
 std::string form_of(const fs::path& source) {
   std::error_code ignored;
@@ -64,7 +85,7 @@ std::string form_of(const fs::path& source) {
   if (!packed_file(source, kTables[0]).empty() && !packed_file(source, kTables[1]).empty()) {
     return kGraphTables;
   }
-  return tu_name(source).empty() ? "" : kTuDataset;
+  return tu_name(tu_folder(source)).empty() ? "" : kTuDataset;
 }
 
 LogFile need(const fs::path& folder, const std::string& name) {
@@ -98,6 +119,26 @@ void warn_of(const EdgeChanges& changes, int64_t unlabelled, const GraphsImport&
   if (unlabelled > 0) warn(grouped(unlabelled) + " graphs without a label");
 }
 
+/// What a person should know of graphs that cannot teach much.
+void warn_of_content(const graph::GraphStoreData& data, const GraphsImport& import) {
+  const auto warn = [&](const std::string& message, const std::string& hint = "") {
+    import.warnings.push_back({import.input.source.string(), message, hint});
+  };
+  const std::size_t graphs = data.y.size();
+  std::size_t without = 0;
+  for (std::size_t g = 0; g < graphs; ++g) without += data.edge_ptr[g] == data.edge_ptr[g + 1];
+  constexpr std::size_t kFewGraphs = 5;  // may well be without edges
+  if (graphs > kFewGraphs && 2 * without > graphs) {
+    warn(grouped(static_cast<int64_t>(without)) + " of " + grouped(static_cast<int64_t>(graphs)) +
+             " graphs have no edge",
+         "do the edges name the right nodes?");
+  }
+  const std::vector<std::string>& classes = data.sections.targets->classes;
+  if (import.to_learn && classes.size() == 1) {
+    warn("only one class, " + file::shown(classes.front()), "a classifier needs two");
+  }
+}
+
 }  // namespace
 
 bool is_graph_tensors(const file::SafetensorsFile& file) {
@@ -116,7 +157,8 @@ std::optional<GraphsInput> find_graphs(const fs::path& source, const std::string
   if (out.format == kGraphTables) {
     for (const char* table : kTables) out.files.push_back(need(source, table));
   } else if (out.format == kTuDataset) {
-    out.files = tu_files(source);
+    out.source = tu_folder(source);
+    out.files = tu_files(out.source);
   } else if (!fs::is_regular_file(source, failure)) {
     throw Error(ExitCode::kData, source.string() + ": not a file",
                 std::string(format) + " is one file");
@@ -124,6 +166,76 @@ std::optional<GraphsInput> find_graphs(const fs::path& source, const std::string
     out.files = {as_file(source, source.filename().string())};
   }
   return out;
+}
+
+namespace {
+
+/// What other programs keep graphs in, by how a name begins and ends.
+struct OtherForm {
+  const char *begin, *end, *what;
+};
+constexpr OtherForm kOtherForms[] = {
+    {"", ".graphml", "graphs as GraphML"},
+    {"", ".gml", "graphs as GML"},
+    {"", ".gexf", "graphs as GEXF"},
+    {"", ".sdf", "molecules as SDF"},
+    {"", ".smi", "molecules as SMILES"},
+    {"ind.", ".graph", "one graph with classes of nodes, as Planetoid has it"},
+    {"num-node-list", "", "graphs as the Open Graph Benchmark (OGB) has them"},
+};
+
+const char* other_form(const fs::path& path) {
+  const std::string name = unpacked_name(path).string();
+  if (path.extension() == ".pt" && path.parent_path().filename() == "processed") {
+    return "graphs as PyTorch Geometric keeps them once they are processed";
+  }
+  for (const OtherForm& form : kOtherForms) {
+    if (name.starts_with(form.begin) && name.ends_with(form.end)) return form.what;
+  }
+  return nullptr;
+}
+
+/// A table with a column of SMILES.
+bool has_smiles(const fs::path& path) {
+  if (unpacked_name(path).extension() != ".csv") return false;
+  file::LineReader lines(path);
+  std::string_view first;
+  if (!lines.next(first)) return false;
+  for (std::string name : file::csv_fields(first)) {
+    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (name == "smiles") return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<Diagnostic> near_graphs(const fs::path& source) {
+  constexpr std::size_t kMostLookedAt = 256;
+  const std::string hint =
+      "a folder with graphs.csv, nodes.csv and edges.csv, or of a TUDataset (NAME_A.txt, "
+      "NAME_graph_indicator.txt, NAME_graph_labels.txt)";
+  const auto near = [&](const fs::path& path) -> std::optional<Diagnostic> {
+    const char* what = has_smiles(path) ? "molecules as SMILES" : other_form(path);
+    if (what == nullptr) return std::nullopt;
+    return Diagnostic{path.string(), std::string(what) + " are not read", hint};
+  };
+  std::error_code failure;
+  if (fs::is_regular_file(source, failure)) return near(source);
+  std::vector<fs::path> below;
+  fs::recursive_directory_iterator entries(source, failure), end;
+  for (; !failure && entries != end && below.size() < kMostLookedAt; entries.increment(failure)) {
+    if (entries->is_directory() && !tu_name(entries->path()).empty()) {
+      return Diagnostic{source.string(), "no graphs in this folder, but in folders below it",
+                        "name one of them, e.g. " + entries->path().string()};
+    }
+    if (entries->is_regular_file()) below.push_back(entries->path());
+  }
+  std::sort(below.begin(), below.end());
+  for (const fs::path& path : below) {
+    if (auto found = near(path)) return found;
+  }
+  return std::nullopt;
 }
 
 graph::GraphStoreData import_graphs(const GraphsImport& import, const fs::path& folder) {
@@ -141,6 +253,7 @@ graph::GraphStoreData import_graphs(const GraphsImport& import, const fs::path& 
   graph::GraphStoreData out =
       build_graphs(collection, import.options.undirected, folder, step, changes);
   warn_of(changes, std::count(out.y.begin(), out.y.end(), -1), import);
+  warn_of_content(out, import);
   return out;
 }
 

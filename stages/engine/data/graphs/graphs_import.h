@@ -38,6 +38,10 @@ struct GraphsInput {
 std::optional<GraphsInput> find_graphs(const std::filesystem::path& source,
                                        const std::string& format);
 
+/// What a source that no form fits lacks to be graphs: the form it has, or the folder below it that
+/// is meant; none if it is something else. Reads names and first lines only.
+std::optional<Diagnostic> near_graphs(const std::filesystem::path& source);
+
 /// What an import reads, and where it reports to.
 struct GraphsImport {
   const GraphsInput& input;

@@ -10,7 +10,9 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <set>
 #include <string_view>
+#include <tuple>
 
 #include "engine/arrays/index.h"
 #include "engine/data/graphs/graphs_import.h"
@@ -154,12 +156,15 @@ class TuReader {
       const std::size_t source = end_of(0), target = end_of(1);
       if (graph_of_[source] != graph_of_[target]) {
         throw lines.refuse("an edge between graph " + std::to_string(graph_of_[source] + 1) +
-                           " and graph " + std::to_string(graph_of_[target] + 1));
+                               " and graph " + std::to_string(graph_of_[target] + 1),
+                           "numbers of nodes go on from graph to graph; here they seem to begin "
+                           "anew");
       }
       edges_of_[arrays::at(graph_of_[source])].push_back(edge_source_.size());
       edge_source_.push_back(local_[source]);
       edge_target_.push_back(local_[target]);
     }
+    refuse_local_numbers();
   }
 
   /// Attributes and labels of `rows` nodes or edges.
@@ -203,6 +208,27 @@ class TuReader {
 
  private:
   bool has(const std::string& kind) const { return by_kind_.contains(kind); }
+
+  /// Node numbers that begin anew in each graph put the edges of all graphs into the first ones:
+  /// the other graphs have no edge, and the same edges stand there again and again.
+  void refuse_local_numbers() const {
+    const auto without = std::count_if(edges_of_.begin(), edges_of_.end(),
+                                       [](const auto& edges) { return edges.empty(); });
+    if (2 * arrays::at(without) <= edges_of_.size()) return;
+    std::set<std::tuple<int32_t, int32_t, int32_t>> distinct;
+    for (std::size_t g = 0; g < edges_of_.size(); ++g) {
+      for (const std::size_t e : edges_of_[g]) {
+        distinct.emplace(static_cast<int32_t>(g), edge_source_[e], edge_target_[e]);
+      }
+    }
+    if (2 * distinct.size() > edge_source_.size()) return;
+    throw Error(ExitCode::kData,
+                std::to_string(without) + " of " + std::to_string(edges_of_.size()) +
+                    " graphs have no edge, and most edges stand there twice: the numbers of nodes "
+                    "begin anew in each graph",
+                "number the nodes from 1 through all graphs, as the TUDataset collection does",
+                file("A").name);
+  }
 
   /// Throws unless a file had a line for each of `rows`.
   void require_rows(const TuLines& lines, std::size_t found, std::size_t rows,

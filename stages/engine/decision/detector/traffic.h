@@ -51,7 +51,8 @@ class Log {
   const std::string& name() const { return source_->path; }
   /// "test_01..": the folder of a test log.
   const std::string& part() const { return source_->scenario; }
-  bool trains() const { return source_->role == "train"; }
+  bool trains() const { return source_->role == "train" && !validates(); }
+  bool validates() const { return source_->validates(); }
   int64_t rows() const { return rows_; }
   data::CanFrame frame(int64_t row) const {
     data::CanFrame out = data::frame_of(*frames_, begin_ + row);

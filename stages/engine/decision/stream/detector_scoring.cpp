@@ -25,7 +25,10 @@ class DetectorScoring : public ExplainedScoring {
     data::CanLog log = open(file);
     LogScorer judge = watch(model_, file);
     data::CanFrame frame;
-    while (!judge.is_done() && log.next(frame)) judge.add(frame, log.restarted());
+    while (!judge.is_done() && log.next(frame)) {
+      see(frame);
+      judge.add(frame, log.restarted());
+    }
     judge.finish();
     count_watched(judge, log);
   }

@@ -38,6 +38,7 @@ class ExplainedScoring : public LogScoring {
   /// count(), of a log that was read to its end; of another the windows alone.
   void count_watched(const LogScorer& watch, const data::CanLog& log) {
     if (watch.is_done()) {
+      ended_early_ = true;
       windows_ += watch.windows();
     } else {
       count(watch, log);

@@ -47,6 +47,7 @@ data::DbcNames read_names(const std::string& file, const JudgeSink& sink) {
   if (file.empty()) return {};
   data::DbcNames names(
       file::LineReader(file, [&sink] { return sink.cancelled() != ExitCode::kOk; }));
+  for (const Diagnostic& fault : names.warnings()) sink.log("warning", fault.text());
   for (const Diagnostic& note : names.notes()) sink.log("info", note.text());
   return names;
 }

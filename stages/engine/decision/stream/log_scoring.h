@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "engine/data/can/logs/can_log.h"
+#include "engine/data/can/logs/label_intervals.h"
 #include "engine/data/core/dataset_files.h"
 #include "engine/decision/stream/log_judge.h"
 #include "engine/decision/stream/score_options.h"
@@ -31,11 +33,28 @@ class LogScoring {
     return out;
   }
   int64_t windows() const { return windows_; }
+  /// Call behind the last log: warns of labels beside the logs that met no frame. Scores need no
+  /// labels; whoever compares them with these does.
+  void warn_of_labels() const {
+    if (ended_early_) return;
+    for (const Diagnostic& note : tables_.notes()) host_.log("warning", note.text());
+  }
 
  protected:
-  data::CanLog open(const data::LogFile& file) const {
+  data::CanLog open(const data::LogFile& file) {
+    labels_ = nullptr;
+    try {
+      labels_ = tables_.of(file.path);
+    } catch (const Error& error) {
+      host_.log("warning", std::string(error.what()) + "; labels are not needed here");
+    }
     const auto stopped = [this] { return host_.cancelled() != ExitCode::kOk; };
-    return {file::ByteReader(file.path, stopped), options_.format, options_.strict, file.channel};
+    return {file::ByteReader(file.path, stopped), options_.format, options_.strict, file.channel,
+            options_};
+  }
+  /// Called for each frame that is read.
+  void see(const data::CanFrame& frame) {
+    if (labels_ != nullptr && frame.label < 0) labels_->label_of(frame);
   }
   /// The judge has finished the log: counts what it found. Throws Error(kData) where nothing could
   /// be judged.
@@ -51,6 +70,11 @@ class LogScoring {
   const ScoreOptions& options_;
   const Host& host_;
   int64_t windows_ = 0, attacks_ = 0, alarms_ = 0;
+  bool ended_early_ = false;  ///< a log was not read to its end
+
+ private:
+  data::LabelTables tables_;
+  data::LabelIntervals* labels_ = nullptr;  // of the log that is read; null: it has none
 };
 
 }  // namespace kdgat::decision

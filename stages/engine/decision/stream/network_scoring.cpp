@@ -26,7 +26,10 @@ class NetworkScoring : public LogScoring {
     data::CanLog log = open(file);
     NetworkJudge judge(network_, vocabulary_, options_, file.name, hash_, sink_to(host_));
     data::CanFrame frame;
-    while (log.next(frame)) judge.add(frame, log.restarted());
+    while (log.next(frame)) {
+      see(frame);
+      judge.add(frame, log.restarted());
+    }
     judge.finish();
     count(judge, log);
   }
@@ -82,7 +85,9 @@ StageResult score_logs(LogScoring& scoring, const ScoreOptions& options, const R
                     ? "name one of the logs, and one of its buses: --channel N"
                     : "name one of the logs");
   }
+  for (const Diagnostic& note : notes) host.log("warning", note.text());
   for (const data::LogFile& file : files) scoring.read(file);
+  scoring.warn_of_labels();
   if (scoring.windows() == 0) {
     throw Error(ExitCode::kData, "no window: a window needs two rows", "", log.string());
   }

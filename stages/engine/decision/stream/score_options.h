@@ -11,7 +11,7 @@
 
 namespace kdgat::decision {
 
-struct ScoreOptions {
+struct ScoreOptions : data::TimeOptions {
   std::vector<double> threshold;
   int64_t calibrate = 0;
   double false_alarms = 0.001;
@@ -31,7 +31,7 @@ struct ScoreOptions {
 
   static auto table() {
     using O = ScoreOptions;
-    return std::tuple{
+    auto own = std::tuple{
         field("threshold", &O::threshold,
               "Windows that score above it are attacks; [] = the model's own threshold, of a "
               "detector 0."),
@@ -72,6 +72,7 @@ struct ScoreOptions {
             "With a detector: a DBC file whose names of messages and signals stand beside ids and "
             "bytes in reasons and alarms; scores are the same without it.")
             .runtime()};
+    return std::tuple_cat(std::move(own), time_rows());
   }
 
   std::vector<Diagnostic> validate() const {

@@ -101,6 +101,7 @@ class Topology {
       } else if (line.starts_with("%FLAG")) {
         is_topology = true;
         const std::string name(trimmed(line.substr(5)));
+        if (name == "CTITLE" || name.starts_with("CHARMM_")) refuse_chamber();
         if (blocks_.contains(name)) fail(lines_.line_number(), name + " appears twice");
         block = &blocks_[name];
         block->line = lines_.line_number();
@@ -117,6 +118,13 @@ class Topology {
       if (!is_topology) break;
     }
     if (!is_topology) fail(1, "no AMBER topology: it does not begin with %VERSION or %FLAG");
+  }
+
+  [[noreturn]] void refuse_chamber() const {
+    throw Error(ExitCode::kData,
+                "a CHAMBER topology (a CHARMM force field in the form of AMBER) is not supported",
+                "a topology with an AMBER force field, or the structure as PDB or mmCIF",
+                lines_.name() + ":" + std::to_string(lines_.line_number()));
   }
 
   void read_format(std::string_view line, Block& block) const {

@@ -149,7 +149,7 @@ class CifReader {
   void take(const AtomSite& site, const std::vector<std::string>& values) {
     const std::string model(site.get(values, {"pdbx_PDB_model_num"}));
     if (rows_ == 0) model_ = model;
-    if (model != model_) return;
+    if (model != model_) return builder_.note_more_models();
     const std::string number = std::string(site.get(values, {"auth_seq_id", "label_seq_id"})) +
                                std::string(site.get(values, {"pdbx_PDB_ins_code"}));
     AtomRow row;

@@ -115,6 +115,10 @@ class Importer {
     const Structure structure =
         entry.kind == MoleculeFile::kPdb ? read_pdb(entry.open()) : read_mmcif(entry.open());
     source.rows = structure.rows;
+    hydrogens_ += structure.hydrogens;
+    alternates_ += structure.alternates;
+    repeated_ += structure.repeated;
+    more_models_ += structure.has_more_models;
     const bool bonds_others = options_.other_residues == "bond";
     if (options_.ligand.empty()) {
       std::vector<std::size_t> all(structure.residues.size());
@@ -187,6 +191,13 @@ class Importer {
     const auto warn = [this](const std::string& what) {
       report_.warnings.push_back({"", what, ""});
     };
+    const auto warn_of = [&](int64_t number, const char* what) {
+      if (number > 0) warn(std::to_string(number) + what);
+    };
+    warn_of(hydrogens_, " hydrogen atoms left out");
+    warn_of(alternates_, " other locations of atoms left out");
+    warn_of(repeated_, " atoms left out: their residue had one of the same name before");
+    warn_of(more_models_, " files with more models: the first of each is read");
     if (!left_out_.residues.empty()) {
       warn("residues that are no RNA left out: " + list_of(left_out_.residues));
     }
@@ -212,6 +223,7 @@ class Importer {
   LeftOut left_out_;
   std::vector<Diagnostic> faults_;
   int64_t unlabelled_ = 0, empty_pockets_ = 0;
+  int64_t hydrogens_ = 0, alternates_ = 0, repeated_ = 0, more_models_ = 0;
 };
 
 }  // namespace

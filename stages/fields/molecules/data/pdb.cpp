@@ -23,12 +23,19 @@ Structure read_pdb(file::LineReader lines) {
   StructureBuilder builder;
   std::string_view line;
   int64_t atoms = 0;
+  bool is_past_model = false;
   const auto fail = [&lines](const std::string& what) {
     throw Error(ExitCode::kData, what, "",
                 lines.name() + ":" + std::to_string(lines.line_number()));
   };
   while (lines.next(line)) {
-    if (line.starts_with("ENDMDL")) break;
+    if (is_past_model) {
+      if (!line.starts_with("MODEL ")) continue;
+      builder.note_more_models();
+      break;
+    }
+    is_past_model = line.starts_with("ENDMDL");
+    if (line.starts_with("TER")) builder.end_chain();
     if (!line.starts_with("ATOM  ") && !line.starts_with("HETATM")) continue;
     if (line.size() < kLast - kWidth + 1) fail("a row of an atom that is cut off");
     AtomRow row;

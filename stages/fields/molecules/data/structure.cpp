@@ -44,7 +44,7 @@ void StructureBuilder::add(const AtomRow& row) {
     ++out_.hydrogens;
     return;
   }
-  std::string key(row.chain);
+  std::string key = std::to_string(ended_).append("\n").append(row.chain);
   for (const std::string_view part : {row.number, row.residue}) key.append("\n").append(part);
   const auto [found, is_new] = place_.emplace(std::move(key), out_.residues.size());
   if (is_new) {
@@ -56,7 +56,7 @@ void StructureBuilder::add(const AtomRow& row) {
   std::vector<SolvedAtom>& atoms = out_.residues[found->second].atoms;
   const bool was_seen = !seen_.emplace(found->second, name).second;
   if (was_seen) {
-    ++out_.alternates;
+    ++(row.alternate.empty() ? out_.repeated : out_.alternates);
     if (!is_first_choice || row.alternate.empty()) return;
     // A is asked for wherever it stands.
     const auto same = std::find_if(atoms.begin(), atoms.end(),

@@ -27,10 +27,13 @@ struct Structure {
   int64_t rows = 0;                     ///< of atoms
   int64_t hydrogens = 0;                ///< left out
   int64_t alternates = 0;               ///< other locations of an atom, left out
+  int64_t repeated = 0;                 ///< atoms that stood in their residue before, left out
+  bool has_more_models = false;         ///< behind the first, left out
 };
 
 /// The first model; of alternative locations the one named blank or A, else the first. Atoms of one
-/// chain, number and name of a residue are one residue. Throw Error(kData) with file and line: a
+/// chain, number and name of a residue are one residue, unless a chain ended between them (TER).
+/// Throw Error(kData) with file and line: a
 /// row of atoms that is cut off, a coordinate that is no number, no atoms at all.
 Structure read_pdb(file::LineReader lines);
 /// Of the loop _atom_site; author numbering where there is one.

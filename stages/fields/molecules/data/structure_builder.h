@@ -19,11 +19,16 @@ struct AtomRow {
 class StructureBuilder {
  public:
   void add(const AtomRow& row);
+  /// A chain ends (TER): residues that follow under its name are of another chain.
+  void end_chain() { ++ended_; }
+  void note_more_models() { out_.has_more_models = true; }
   Structure finish() { return std::move(out_); }
 
  private:
   Structure out_;
-  std::unordered_map<std::string, std::size_t> place_;  // residue by chain, number and name
+  /// Residue by the chains that ended before, chain, number and name.
+  std::unordered_map<std::string, std::size_t> place_;
+  int64_t ended_ = 0;                                   // chains
   std::set<std::pair<std::size_t, std::string>> seen_;  // atoms
 };
 

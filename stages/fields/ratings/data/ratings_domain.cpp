@@ -65,11 +65,18 @@ class RatingsDomain : public data::WithOptions<data::StoreDomain<RatingStore>, R
   const char* name() const override { return "ratings"; }
   std::vector<std::string> formats() const override { return {"ratings", "u-data", "ratings-csv"}; }
 
+  std::optional<Diagnostic> near(const fs::path& source, const json& values) const override {
+    return near_ratings(source, data::own_options<RatingsImportOptions>(values));
+  }
+
   data::Found find(const fs::path& source, const json& values) const override {
     const auto options = data::own_options<RatingsImportOptions>(values);
     const auto input = find_ratings_input(source, options);
     if (!input) return {};
-    return {data::Sureness::kSure, [input, options](std::vector<Diagnostic>&) {
+    return {data::Sureness::kSure, [input, options](std::vector<Diagnostic>& notes) {
+              for (const fs::path& path : input->unused) {
+                notes.push_back({path.string(), "not used: ratings alone are read", ""});
+              }
               return std::make_shared<RatingsDomainInput>(*input, options);
             }};
   }

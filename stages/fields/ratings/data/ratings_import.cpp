@@ -30,14 +30,31 @@ fs::path plain_or_gz(const fs::path& folder, const std::string& name) {
   return {};
 }
 
-bool is_ratings_csv(const fs::path& path, const RatingsOptions& options) {
+/// The first line of a table, as its name has it; empty if it is none.
+std::string first_line(const fs::path& path) {
+  static constexpr const char* kTables[] = {".csv", ".txt", ".tsv", ".inter", ".dat"};
   const std::string extension = fs::path(plain_name(path)).extension().string();
-  if (extension != ".csv" && extension != ".txt") return false;
+  if (std::find(std::begin(kTables), std::end(kTables), extension) == std::end(kTables)) return "";
   file::LineReader lines(path);
   std::string_view first;
-  if (!lines.next(first)) return false;
+  if (!lines.next(first)) return "";
   if (first.starts_with("\xEF\xBB\xBF")) first.remove_prefix(3);
-  return RatingColumns(file::csv_fields(first), options).are_there();
+  return std::string(first);
+}
+
+std::vector<std::string> header_of(const fs::path& path) {
+  const std::string line = first_line(path);
+  return file::csv_fields(line, file::csv_separator(line));
+}
+
+bool is_ratings_csv(const fs::path& path, const RatingsOptions& options) {
+  return RatingColumns(header_of(path), options).are_there();
+}
+
+/// Ratings without a header: any with "::", others by the name of the file.
+bool are_plain_ratings(const fs::path& path) {
+  const std::string_view separator = separator_of(first_line(path));
+  return separator == "::" || (!separator.empty() && plain_name(path).starts_with("ratings"));
 }
 
 RatingsInput u_data_at(const fs::path& ratings) {
@@ -53,19 +70,45 @@ RatingsInput csv_at(const fs::path& path) {
   return {kCsv, {{path, path.filename().string(), "", "ratings"}}};
 }
 
+/// The file of ratings.dat, alone: what stands next to it has another form than u.user and u.item.
+RatingsInput plain_at(const fs::path& path) {
+  return {kUData, {{path, path.filename().string(), "", "ratings"}}};
+}
+
+/// Puts the tables next to the ratings that are not read to `input`.
+RatingsInput with_unused(RatingsInput input) {
+  for (const auto& entry : fs::directory_iterator(input.files.front().path.parent_path())) {
+    const std::string extension = fs::path(plain_name(entry.path())).extension().string();
+    const bool is_table = extension == ".csv" || extension == ".dat" || extension == ".inter" ||
+                          extension == ".user" || extension == ".item";
+    const bool is_read =
+        std::any_of(input.files.begin(), input.files.end(),
+                    [&](const data::LogFile& file) { return file.path == entry.path(); });
+    if (entry.is_regular_file() && is_table && !is_read) input.unused.push_back(entry.path());
+  }
+  std::sort(input.unused.begin(), input.unused.end());
+  return input;
+}
+
 /// Nothing recognised, or what `form` ("" = any) says.
 std::optional<RatingsInput> recognise(const fs::path& source, const std::string& form,
                                       bool is_named, const RatingsOptions& options) {
   if (fs::is_directory(source)) {
     const fs::path u_data = plain_or_gz(source, "u.data");
     if (form != kCsv && !u_data.empty()) return u_data_at(u_data);
-    if (form == kUData) return std::nullopt;
-    std::vector<fs::path> tables;
+    std::vector<fs::path> tables, plain;
     for (const auto& entry : fs::directory_iterator(source)) {
-      if (entry.is_regular_file() && is_ratings_csv(entry.path(), options)) {
-        tables.push_back(entry.path());
-      }
+      if (!entry.is_regular_file()) continue;
+      if (form != kUData && is_ratings_csv(entry.path(), options)) tables.push_back(entry.path());
+      if (form != kCsv && are_plain_ratings(entry.path())) plain.push_back(entry.path());
     }
+    // Of several files without a header the one that is named for ratings.
+    const auto named = std::find_if(plain.begin(), plain.end(), [](const fs::path& path) {
+      return plain_name(path).starts_with("ratings.");
+    });
+    if (tables.empty() && named != plain.end()) return with_unused(plain_at(*named));
+    tables.insert(tables.end(), plain.begin(), plain.end());
+    if (form == kUData && tables.size() == 1) return with_unused(plain_at(tables.front()));
     if (tables.size() > 1) {
       std::sort(tables.begin(), tables.end());
       throw Error(ExitCode::kData,
@@ -74,16 +117,17 @@ std::optional<RatingsInput> recognise(const fs::path& source, const std::string&
                   "name the file, e.g. " + tables.front().string());
     }
     if (tables.empty()) return std::nullopt;
-    return csv_at(tables.front());
+    return with_unused(plain.empty() ? csv_at(tables.front()) : plain_at(tables.front()));
   }
   const bool is_u_data = plain_name(source) == "u.data";
   if (form != kCsv && (is_u_data || form == kUData)) return u_data_at(source);
   if (form == kCsv) return csv_at(source);
   if (is_ratings_csv(source, options)) return csv_at(source);
+  if (are_plain_ratings(source)) return plain_at(source);
   if (!is_named) return std::nullopt;
   file::LineReader lines(source);
   std::string_view first;
-  if (lines.next(first) && is_u_data_line(first)) return u_data_at(source);
+  if (lines.next(first) && !separator_of(first).empty()) return u_data_at(source);
   return std::nullopt;
 }
 
@@ -114,6 +158,19 @@ std::optional<RatingsInput> find_ratings_input(const fs::path& source,
             options.item_column + ", " + options.rating_column);
   }
   return out;
+}
+
+std::optional<Diagnostic> near_ratings(const fs::path& source, const RatingsOptions& options) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(source, ignored)) return std::nullopt;
+  const std::vector<std::string> header = header_of(source);
+  const RatingColumns columns(header, options);
+  const int there = (columns.user >= 0) + (columns.item >= 0) + (columns.rating >= 0);
+  if (there != 2) return std::nullopt;
+  const char* const missing = columns.user < 0 ? "user" : columns.item < 0 ? "item" : "rating";
+  return Diagnostic{source.string(),
+                    std::string("a table of ratings without a column of the ") + missing,
+                    std::string("data.") + missing + "_column=NAME names it"};
 }
 
 void import_ratings(const RatingsImport& import, const nlohmann::json& made_with,

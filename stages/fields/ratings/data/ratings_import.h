@@ -4,8 +4,10 @@
 //                 beside it, for features, where there are:
 //                   u.user  id|age|gender|occupation|zip
 //                   u.item  id|title|dd-Mmm-yyyy|..|..|genres, 0 or 1 each
-//   ratings-csv   a CSV with the columns user_column, item_column, rating_column, perhaps
-//                 time_column
+//                 or a file ratings.dat: user::item::rating::time; also with commas or blanks
+//   ratings-csv   a table with a header, comma, semicolon or tab, and the columns user_column,
+//                 item_column, rating_column, perhaps time_column, or what public tables call them
+//                 (ratings_reader.cpp)
 #pragma once
 
 #include <filesystem>
@@ -24,7 +26,13 @@ namespace kdgat::ratings {
 struct RatingsInput {
   std::string format;                ///< "u-data" or "ratings-csv"
   std::vector<data::LogFile> files;  ///< role "ratings", "users" or "items"; the ratings first
+  std::vector<std::filesystem::path> unused{};  ///< tables beside them that are not read
 };
+
+/// What a source that no form fits lacks to be ratings; none if it is something else. Reads first
+/// lines only.
+std::optional<Diagnostic> near_ratings(const std::filesystem::path& source,
+                                       const RatingsOptions& options);
 
 /// What `source` holds, if that are ratings: a file, or a folder with one. Nothing where format is
 /// neither "auto", "ratings" nor a form of them. Reads first lines only. Throws Error(kData) if

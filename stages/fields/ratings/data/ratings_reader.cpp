@@ -1,8 +1,11 @@
 #include "fields/ratings/data/ratings_reader.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <numeric>
+#include <span>
+#include <tuple>
 
 #include "engine/arrays/index.h"
 #include "engine/file/csv.h"
@@ -19,29 +22,51 @@ std::string count_of(int64_t number, const char* what) {
   return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
 }
 
-std::vector<std::string_view> fields_of(std::string_view line, char separator) {
+std::vector<std::string_view> fields_of(std::string_view line, std::string_view separator) {
   std::vector<std::string_view> out;
   for (std::size_t from = 0;;) {
     const std::size_t end = line.find(separator, from);
     out.push_back(line.substr(from, end - from));
     if (end == std::string_view::npos) return out;
-    from = end + 1;
+    from = end + separator.size();
   }
 }
 
-/// The column `wanted`, or where that is merely the default, what others call it; -1 = none.
-int64_t column_of(const std::vector<std::string>& header, const std::string& wanted,
-                  const std::string& fallback, std::initializer_list<const char*> others) {
-  const auto find = [&](const std::string& name) -> int64_t {
-    const auto found = std::find(header.begin(), header.end(), name);
-    return found == header.end() ? -1 : found - header.begin();
-  };
-  int64_t out = find(wanted);
-  if (wanted != fallback) return out;
-  for (const char* name : others) {
-    if (out < 0) out = find(name);
+/// What public tables call their columns, as plain() writes it; the first that is there is taken.
+constexpr const char* kUsers[] = {"user", "userid", "reviewerid", "reviewer", "customerid", "uid"};
+constexpr const char* kItems[] = {"item",       "itemid",     "movie",    "movieid", "asin",
+                                  "parentasin", "book",       "bookid",   "isbn",    "product",
+                                  "productid",  "businessid", "artistid", "iid"};
+constexpr const char* kRatings[] = {"rating", "overall", "stars", "score", "bookrating"};
+constexpr const char* kTimes[] = {"time", "timestamp", "unixreviewtime", "unixtime"};
+
+/// A name of a column in lower case, without marks, and of RecBole without its type:
+/// "user_id:token" is "userid".
+std::string plain(const std::string& name) {
+  std::string out;
+  for (const char c : name.substr(0, name.find(':'))) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0) out += static_cast<char>(std::tolower(byte));
   }
   return out;
+}
+
+/// The column `wanted`, or where that is merely the default, the first of `others`; -1 = none.
+int64_t column_of(const std::vector<std::string>& header, const std::string& wanted,
+                  const std::string& fallback, std::span<const char* const> others) {
+  const auto place_of = [](const std::vector<std::string>& names, const std::string& name) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    return found == names.end() ? int64_t{-1} : int64_t{found - names.begin()};
+  };
+  const int64_t exact = place_of(header, wanted);
+  if (exact >= 0 || wanted != fallback) return exact;
+  std::vector<std::string> names;
+  names.reserve(header.size());
+  for (const std::string& name : header) names.push_back(plain(name));
+  for (const char* other : others) {
+    if (const int64_t place = place_of(names, other); place >= 0) return place;
+  }
+  return -1;
 }
 
 /// (value - mean) / deviation; 0 where all are equal.
@@ -62,16 +87,20 @@ std::vector<float> standardised(const std::vector<double>& values) {
 }  // namespace
 
 RatingColumns::RatingColumns(const std::vector<std::string>& header, const RatingsOptions& o)
-    : user(column_of(header, o.user_column, "user", {"user_id", "userId", "userID"})),
-      item(column_of(header, o.item_column, "item",
-                     {"item_id", "itemId", "movie", "movie_id", "movieId"})),
-      rating(column_of(header, o.rating_column, "rating", {})),
-      time(column_of(header, o.time_column, "time", {"timestamp"})) {}
+    : user(column_of(header, o.user_column, "user", kUsers)),
+      item(column_of(header, o.item_column, "item", kItems)),
+      rating(column_of(header, o.rating_column, "rating", kRatings)),
+      time(column_of(header, o.time_column, "time", kTimes)) {}
 
-bool is_u_data_line(std::string_view line) {
-  const std::vector<std::string_view> fields = fields_of(line, '\t');
-  return fields.size() >= 3 && fields.size() <= 4 && !fields[0].empty() && !fields[1].empty() &&
-         file::number_in(fields[2]);
+std::string_view separator_of(std::string_view line) {
+  for (const std::string_view separator : {"::", "\t", ",", " "}) {
+    const std::vector<std::string_view> fields = fields_of(line, separator);
+    if (fields.size() >= 3 && fields.size() <= 4 && !fields[0].empty() && !fields[1].empty() &&
+        file::number_in(fields[2])) {
+      return separator;
+    }
+  }
+  return "";
 }
 
 int32_t RatingsReader::Names::number(std::string_view name) {
@@ -106,7 +135,7 @@ void RatingsReader::each_row(file::LineReader& lines, graph::Source& source, std
     if (line.empty()) continue;
     ++source.rows;
     const auto where = [&] { return lines.name() + ":" + std::to_string(lines.line_number()); };
-    const std::vector<std::string_view> fields = fields_of(line, '|');
+    const std::vector<std::string_view> fields = fields_of(line, "|");
     if (fields.size() < least) {
       throw Error(ExitCode::kData,
                   count_of(static_cast<int64_t>(fields.size()), "field") + " between |, " +
@@ -156,16 +185,19 @@ void RatingsReader::take(graph::Source& source, const Where& where, std::string_
 }
 
 void RatingsReader::read_u_data(file::LineReader lines, graph::Source& source) {
-  std::string_view line;
+  std::string_view line, separator;
   while (next(lines, line)) {
     if (line.empty()) continue;
+    if (separator.empty()) separator = separator_of(line);
+    const std::string_view between = separator.empty() ? "\t" : separator;
     ++source.rows;
     const auto where = [&] { return lines.name() + ":" + std::to_string(lines.line_number()); };
-    const std::vector<std::string_view> fields = fields_of(line, '\t');
+    const std::vector<std::string_view> fields = fields_of(line, between);
     if (fields.size() < 3 || fields.size() > 4) {
-      malformed(source, where(),
-                count_of(static_cast<int64_t>(fields.size()), "field") +
-                    ", not user TAB item TAB rating TAB time");
+      const std::string word = between == "\t" ? " TAB " : " " + std::string(between) + " ";
+      std::string what = count_of(static_cast<int64_t>(fields.size()), "field") + ", not user";
+      for (const char* name : {"item", "rating", "time"}) what.append(word).append(name);
+      malformed(source, where(), what);
       continue;
     }
     take(source, where, fields[0], fields[1], fields[2],
@@ -174,7 +206,7 @@ void RatingsReader::read_u_data(file::LineReader lines, graph::Source& source) {
 }
 
 void RatingsReader::read_csv(file::LineReader lines, graph::Source& source) {
-  file::CsvReader rows(std::move(lines));
+  file::CsvReader rows(std::move(lines), false, 0);
   const RatingColumns columns(rows.header(), import_.options);
   if (!columns.are_there()) {
     rows.require(columns.user < 0   ? import_.options.user_column
@@ -266,8 +298,12 @@ void RatingsReader::keep_last_of_pairs() {
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto pair_of = [&](std::size_t r) { return std::pair(data_.user[r], data_.item[r]); };
+  // Where all have times the latest is the last, else the one that stands last.
+  const auto place_of = [&](std::size_t r) {
+    return std::tuple(data_.user[r], data_.item[r], timed_ ? data_.time[r] : 0);
+  };
   std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return pair_of(a) < pair_of(b); });
+                   [&](std::size_t a, std::size_t b) { return place_of(a) < place_of(b); });
   std::vector<bool> is_late(count, false);
   int64_t repeated = 0;
   for (std::size_t i = 0; i + 1 < count; ++i) {

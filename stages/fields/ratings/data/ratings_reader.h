@@ -22,8 +22,10 @@ struct RatingColumns {
   bool are_there() const { return user >= 0 && item >= 0 && rating >= 0; }
 };
 
-/// user TAB item TAB rating [TAB time], all numbers but perhaps the names.
-bool is_u_data_line(std::string_view line);
+/// What stands between the fields of a line without a header: "::", a tab, a comma or a blank, the
+/// first of them that gives user, item, rating and perhaps time, a rating being a number; "" if
+/// none does.
+std::string_view separator_of(std::string_view line);
 
 class RatingsReader {
  public:

@@ -6,6 +6,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "engine/data/core/feature_columns.h"
 #include "engine/file/csv.h"
 #include "fields/space/data/spatial_builder.h"
 #include "fields/space/data/spatial_import.h"
@@ -22,19 +23,24 @@ struct Points {
 
 /// Columns of a table of points.
 struct Columns {
-  explicit Columns(const file::CsvReader& table) : graph(table.require("graph")) {
-    place = {table.require("x"), table.require("y")};
-    if (const auto z = table.find("z")) place.push_back(*z);
-    for (std::size_t c = 0; c < table.header().size(); ++c) {
-      if (c == graph || std::find(place.begin(), place.end(), c) != place.end()) continue;
-      feature.push_back(c);
-      names.push_back(table.header()[c]);
-    }
-    if (feature.empty()) names = {"one"};  // without features all points are alike
-  }
+  Columns(const file::CsvReader& table, std::vector<Diagnostic>& notes)
+      : graph(table.require("graph")), place(places_in(table)), features(table, known(), notes) {}
+
   std::size_t graph;
-  std::vector<std::size_t> place, feature;
-  std::vector<std::string> names;
+  std::vector<std::size_t> place;
+  data::FeatureColumns features;
+
+ private:
+  static std::vector<std::size_t> places_in(const file::CsvReader& table) {
+    std::vector<std::size_t> out = {table.require("x"), table.require("y")};
+    if (const auto z = table.find("z")) out.push_back(*z);
+    return out;
+  }
+  std::vector<std::size_t> known() const {
+    std::vector<std::size_t> out = place;
+    out.push_back(graph);
+    return out;
+  }
 };
 
 /// Mean 0 and deviation 1 of each of `width` columns; 0 where all are the same.
@@ -58,7 +64,7 @@ void standardise(std::vector<float>& x, std::size_t width) {
   }
 }
 
-std::vector<Points> read_points(file::CsvReader& table, const Columns& columns) {
+std::vector<Points> read_points(file::CsvReader& table, Columns& columns) {
   std::vector<Points> graphs;
   std::unordered_map<std::string, std::size_t> known;
   while (table.next()) {
@@ -69,10 +75,26 @@ std::vector<Points> read_points(file::CsvReader& table, const Columns& columns) 
     points.row_end = table.row() + 1;
     for (const std::size_t c : columns.place) points.pos.push_back(table.number(c));
     if (columns.place.size() == 2) points.pos.push_back(0);
-    for (const std::size_t c : columns.feature) points.x.push_back(table.number(c));
-    if (columns.feature.empty()) points.x.push_back(1);
+    columns.features.append(table, points.x);
   }
   return graphs;
+}
+
+/// Without features all points are alike.
+const std::vector<std::string> kWithoutFeatures = {"one"};
+
+/// Takes columns that count the rows away; gives the names of the features that are left.
+std::vector<std::string> keep_features(std::vector<Points>& graphs,
+                                       const data::FeatureColumns& columns,
+                                       std::vector<Diagnostic>& notes) {
+  const std::vector<std::size_t> counters = columns.counters(graphs.size(), notes);
+  std::vector<std::string> names = columns.names();
+  data::erase_columns(names, counters);
+  for (Points& points : graphs) {
+    data::erase_columns(points.x, columns.size(), counters);
+    if (names.empty()) points.x.assign(points.pos.size() / 3, 1);
+  }
+  return names;
 }
 
 }  // namespace
@@ -84,20 +106,22 @@ graph::GraphStoreData import_points(const SpatialImport& import) {
   int64_t unlabelled = 0;
   for (const data::LogFile& file : import.input.files) {
     file::CsvReader table(file::LineReader(file.path, import.cancelled));
-    const Columns columns(table);
-    if (!builder) builder.emplace(names = columns.names);
-    if (columns.names != names) {
+    Columns columns(table, import.warnings);
+    std::vector<Points> graphs = read_points(table, columns);
+    if (graphs.empty()) throw Error(ExitCode::kData, "no point", "", table.name());
+    const std::vector<std::string> features =
+        keep_features(graphs, columns.features, import.warnings);
+    if (!builder) builder.emplace(names = features.empty() ? kWithoutFeatures : features);
+    if (names != (features.empty() ? kWithoutFeatures : features)) {
       throw Error(ExitCode::kData, "other features than in " + import.input.files.front().name, "",
                   table.name() + ":1");
     }
-    std::vector<Points> graphs = read_points(table, columns);
-    if (graphs.empty()) throw Error(ExitCode::kData, "no point", "", table.name());
     graph::Source source{file.name, "", "train", "superpixel", table.row() + 1, 0, 0, 0};
     source.independent = true;
     builder->begin_source(std::move(source));
     for (Points& points : graphs) {
-      if (import.options.standardise && !columns.feature.empty()) {
-        standardise(points.x, columns.feature.size());
+      if (import.options.standardise && !features.empty()) {
+        standardise(points.x, features.size());
       }
       SpatialGraph graph;
       graph.edges = arrays::nearest_edges(points.pos, import.options.neighbours);

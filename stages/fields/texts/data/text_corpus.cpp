@@ -196,6 +196,12 @@ std::vector<bool> divide(TextCorpus& corpus, const TextOptions& options, double 
 int64_t choose_vocabulary(TextCorpus& corpus, const TextOptions& options,
                           std::vector<bool>& is_trained) {
   const std::vector<int32_t> chosen = chosen_words(corpus, options);
+  if (chosen.empty() && corpus.is_foreign && options.cleaning != "none") {
+    throw Error(ExitCode::kData,
+                "no word is left: cleaning=" + options.cleaning +
+                    " keeps letters from a to z alone, and most texts are in other letters",
+                "data.cleaning=none keeps words as they are written");
+  }
   if (chosen.empty()) {
     throw Error(ExitCode::kData, "no word is left in the vocabulary",
                 "smaller: data.remove_rare_words; data.vocab_size=0 keeps all words");

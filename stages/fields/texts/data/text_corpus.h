@@ -49,6 +49,7 @@ struct TextCorpus {
   std::vector<std::string> classes;     ///< ascending
   std::vector<std::string> vocabulary;  ///< once it is chosen: what token counts then
   int64_t empty = 0;                    ///< documents without a word, left out or kept
+  bool is_foreign = false;              ///< most letters are none of a to z
 
   int64_t documents() const { return static_cast<int64_t>(label.size()); }
 };

@@ -2,13 +2,20 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <iterator>
 #include <set>
+#include <utility>
 
+#include "engine/data/core/folder_walk.h"
+#include "engine/data/core/part_names.h"
 #include "engine/file/byte_reader.h"
 #include "engine/file/csv.h"
 #include "engine/file/number_text.h"
 #include "engine/file/text_kind.h"
+#include "fields/texts/data/text_columns.h"
 #include "fields/texts/data/text_import.h"
+#include "fields/texts/data/text_lines.h"
+#include "kdgat/text.h"
 
 namespace kdgat::texts {
 
@@ -18,26 +25,331 @@ namespace {
 
 constexpr const char* kLabelText = "label-text";
 constexpr const char* kSplitLabelText = "split-label-text";
+constexpr const char* kTextLabel = "text-label";
 constexpr const char* kCsv = "text-csv";
+constexpr const char* kFastText = "fasttext";
+constexpr const char* kTextGcn = "textgcn";
 constexpr std::size_t kHeadBytes = 1 << 13;
-constexpr std::size_t kLongestLabel = 64;
 constexpr std::size_t kMostTables = 64;  // more files than these are documents, not tables of them
 
 /// The name without folders and without .gz.
 fs::path plain_name(const fs::path& path) {
   const fs::path name = path.filename();
-  return name.extension() == ".gz" ? name.stem() : name;
+  return data::small_letters(name.extension().string()) == ".gz" ? name.stem() : name;
 }
 
-bool is_hidden(const fs::path& path) { return path.filename().string().starts_with("."); }
-
 bool may_be_table(const fs::path& path) {
-  const std::string extension = plain_name(path).extension().string();
-  constexpr std::array kTables = {".en", ".tsv", ".txt", ".csv", ".tab"};
+  const std::string extension = data::small_letters(plain_name(path).extension().string());
+  constexpr std::array kTables = {".en", ".tsv",   ".txt",   ".csv", ".tab",
+                                  ".ft", ".train", ".valid", ".test"};
   return std::find(kTables.begin(), kTables.end(), extension) != kTables.end();
 }
 
-/// The part that the words of a name name, e.g. of r8.train.en or 20news-bydate-test.
+std::string_view without_mark(std::string_view head) {
+  if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
+  return head;
+}
+
+/// The fields of a header line.
+std::vector<std::string> header_of(std::string_view head) {
+  const std::vector<std::string_view> lines = first_lines(without_mark(head), 1);
+  if (lines.empty()) return {};
+  return file::csv_fields(lines.front(), file::csv_separator(lines.front()));
+}
+
+/// Whether a table has words in the column of its texts: names of columns alone may mislead.
+bool has_words(std::string_view head, std::size_t column) {
+  constexpr std::size_t kLines = 8;
+  const std::vector<std::string_view> lines = first_lines(head, kLines);
+  const char separator = file::csv_separator(lines.front());
+  Tokens tokens;
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    const std::vector<std::string> fields = file::csv_fields(lines[i], separator);
+    if (column < fields.size()) tokens.add(fields[column]);
+  }
+  return tokens.words > 0 && 3 * tokens.words >= tokens.all;
+}
+
+bool is_text_table(std::string_view head, const TextImportOptions& options) {
+  const std::vector<std::string> header = header_of(head);
+  const TextColumns columns(header, options);
+  if (!columns.are_there()) return false;
+  const auto text = static_cast<std::size_t>(columns.text);
+  return header[text] == options.text_column || has_words(head, text);
+}
+
+/// The form of a table of documents by its first lines; "" if it is none.
+std::string form_of(std::string_view head, const TextImportOptions& options) {
+  if (!file::not_text(head).empty()) return "";
+  head = without_mark(head);
+  if (head.starts_with(kFastTextMark)) return kFastText;
+  std::string_view line = head.substr(0, head.find('\n'));
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  const bool is_plain_header = line == "label\ttext" || line == "split\tlabel\ttext";
+  if (!is_plain_header && is_text_table(head, options)) return kCsv;
+  const std::size_t tab = line.find('\t');
+  if (tab == std::string_view::npos || is_document_list(head)) return "";
+  const std::string_view first = line.substr(0, tab), rest = line.substr(tab + 1);
+  if (is_label(first) && are_labelled_texts(head, false)) {
+    const bool names_part = part_named(first) != TextPart::kNone || first == "split";
+    return names_part && rest.find('\t') != std::string_view::npos ? kSplitLabelText : kLabelText;
+  }
+  return are_labelled_texts(head, true) ? kTextLabel : "";
+}
+
+/// The texts that a list of documents, NAME.txt, is of; empty if there are none.
+fs::path corpus_of(const fs::path& list) {
+  std::error_code ignored;
+  const std::string name = plain_name(list).stem().string();
+  for (const char* ending : {".txt", ".txt.gz", ".clean.txt", ".clean.txt.gz"}) {
+    fs::path texts = list.parent_path() / "corpus" / (name + ending);
+    if (fs::is_regular_file(texts, ignored)) return texts;
+  }
+  return {};
+}
+
+bool is_list_file(const fs::path& path) {
+  return plain_name(path).extension() == ".txt" &&
+         is_document_list(without_mark(file::head_of(path, kHeadBytes)));
+}
+
+TextInput textgcn_at(const fs::path& list) {
+  const fs::path texts = corpus_of(list);
+  if (texts.empty()) return {};
+  return {kTextGcn,
+          {{list, list.filename().string(), "", ""},
+           {texts, "corpus/" + texts.filename().string(), "", "labels"}}};
+}
+
+/// Lists of documents in a folder, or in its folder data, by name.
+std::vector<fs::path> lists_in(const fs::path& root) {
+  std::vector<fs::path> out;
+  std::error_code failure;
+  for (const fs::path& folder : {root, root / "data"}) {
+    for (fs::directory_iterator entries(folder, failure), end; !failure && entries != end;
+         entries.increment(failure)) {
+      const bool is_file = entries->is_regular_file() && !data::is_hidden(entries->path());
+      if (is_file && is_list_file(entries->path())) out.push_back(entries->path());
+    }
+    failure.clear();
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+TextInput textgcn_in(const fs::path& root) {
+  std::vector<fs::path> lists = lists_in(root);
+  std::erase_if(lists, [](const fs::path& list) { return corpus_of(list).empty(); });
+  if (lists.size() > 1) {
+    throw Error(ExitCode::kData,
+                root.string() + ": " + std::to_string(lists.size()) +
+                    " lists of documents, of which one is wanted",
+                "name the file, e.g. " + lists.front().string());
+  }
+  return lists.empty() ? TextInput() : textgcn_at(lists.front());
+}
+
+/// Files below `root` that are not hidden, by name.
+std::vector<fs::path> files_in(const fs::path& root, std::vector<Diagnostic>& notes) {
+  data::FolderWalk walk = data::walk_folder(root);
+  for (Diagnostic& note : walk.notes) notes.push_back(std::move(note));
+  std::vector<fs::path> out;
+  out.reserve(walk.files.size());
+  for (const fs::path& path : walk.files) out.push_back(path.lexically_relative(root));
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+/// Reads parts from folders, and notes each folder that contradicts one around it.
+class FolderParts {
+ public:
+  FolderParts(const fs::path& root, std::vector<Diagnostic>& notes) : root_(root), notes_(notes) {}
+
+  data::FolderPart of(const fs::path& folders) {
+    // By whole words: "testimonials" is the name of a class.
+    data::FolderPart out = data::part_of_folders(folders, data::part_of_name);
+    if (!out.outer.empty() && told_.insert(out.folder).second) {
+      notes_.push_back(data::contradiction_of(root_, out));
+    }
+    return out;
+  }
+
+ private:
+  const fs::path& root_;
+  std::vector<Diagnostic>& notes_;
+  std::set<fs::path> told_;
+};
+
+/// Where some files say what they are for, one that does not is most often all of them together.
+void keep_named_parts(const fs::path& root, std::vector<data::LogFile>& files,
+                      std::vector<Diagnostic>& notes) {
+  const auto says = [](const data::LogFile& file) { return !file.role.empty(); };
+  if (std::none_of(files.begin(), files.end(), says)) return;
+  constexpr std::size_t kShown = 8;
+  std::vector<std::string> others;
+  for (const data::LogFile& file : files) {
+    if (!says(file)) others.push_back(file.name);
+  }
+  std::erase_if(files, [&](const data::LogFile& file) {
+    if (says(file)) return false;
+    if (others.size() <= kShown) {
+      notes.push_back({file.path.string(),
+                       "left out: other files are named for train, val or test, this one is not",
+                       ""});
+    }
+    return true;
+  });
+  if (others.size() <= kShown) return;
+  notes.push_back({root.string(),
+                   grouped(std::ssize(others)) +
+                       " files left out: others are named for train, val or test, these are not: " +
+                       data::counted_folders(others),
+                   ""});
+}
+
+/// Tables of documents in a folder, of the form `wanted` ("" = that of the first).
+TextInput tables_in(const fs::path& root, const std::vector<fs::path>& names,
+                    const TextImportOptions& options, std::string wanted,
+                    std::vector<Diagnostic>& notes) {
+  TextInput out;
+  FolderParts parts(root, notes);
+  std::vector<Diagnostic> unlabelled;
+  std::size_t looked_at = 0;
+  std::vector<fs::path> others;
+  for (const fs::path& name : names) {
+    if (!may_be_table(name)) {
+      others.push_back(name);
+      continue;
+    }
+    if (out.files.empty() && wanted.empty() && ++looked_at > kMostTables) break;
+    const std::string head = file::head_of(root / name, kHeadBytes);
+    const std::string form = form_of(head, options);
+    if (form.empty()) {
+      const TextColumns columns(header_of(head), options);
+      if (columns.text >= 0 && has_words(head, static_cast<std::size_t>(columns.text))) {
+        unlabelled.push_back(
+            {(root / name).string(), "left out: no column of labels", "data.label_column=NAME"});
+      } else {
+        others.push_back(name);
+      }
+      continue;
+    }
+    if (wanted.empty()) wanted = form;
+    if (form != wanted) {
+      std::string why = "left out: ";
+      why.append(form).append(", others are ").append(wanted);
+      notes.push_back({(root / name).string(), std::move(why), ""});
+      continue;
+    }
+    std::string part(data::part_of_name(name.filename().string()));
+    if (part.empty()) part = parts.of(name.parent_path()).part;
+    out.files.push_back({root / name, name.generic_string(), "", part});
+  }
+  out.format = wanted;
+  if (!out.files.empty()) notes.insert(notes.end(), unlabelled.begin(), unlabelled.end());
+  if (!out.files.empty() && !others.empty()) {
+    notes.push_back({root.string(),
+                     "left out, as they are no tables of texts: " + data::counted_endings(others),
+                     ""});
+  }
+  keep_named_parts(root, out.files, notes);
+  return out;
+}
+
+/// Whether nothing in the name says that a file is something else than a text.
+bool may_be_document(const fs::path& path) {
+  const std::string extension = data::small_letters(plain_name(path).extension().string());
+  const bool is_number = std::all_of(extension.begin(), extension.end(), [](unsigned char c) {
+    return c == '.' || std::isdigit(c) != 0;
+  });
+  return is_number || extension == ".txt" || extension == ".text" || extension == ".eml";
+}
+
+/// Whether the first documents, by name, are text, and words in the main: graphs and logs in
+/// folders are none.
+bool begin_as_text(const fs::path& root, const std::vector<fs::path>& names) {
+  constexpr std::size_t kMostLookedAt = 16;
+  Tokens tokens;
+  for (std::size_t i = 0; i < std::min(names.size(), kMostLookedAt); ++i) {
+    const std::string head = file::head_of(root / names[i], kHeadBytes);
+    if (!file::not_text(head).empty()) return false;
+    for (const std::string_view line : first_lines(head, kMostLookedAt)) tokens.add(line);
+  }
+  return tokens.words > 0 && 3 * tokens.words >= tokens.all;
+}
+
+/// The folder that names the class: the one below that of the part ("train/pos/1.txt"), or where
+/// there is none the outermost ("pos/train/1.txt", "pos/1.txt"); "" where no folder is left.
+std::string class_of(const fs::path& folders, const fs::path& of_part) {
+  const auto depth = std::distance(of_part.begin(), of_part.end());
+  auto below = folders.begin();
+  std::advance(below, depth);
+  if (below != folders.end()) return below->string();
+  return depth == 1 || folders.empty() ? "" : folders.begin()->string();
+}
+
+/// A folder for each class, maybe below folders for train and test. `is_sure`: it was asked for.
+TextInput classes_in(const fs::path& root, const std::vector<fs::path>& names, bool is_sure,
+                     std::vector<Diagnostic>& notes) {
+  TextInput out{kClassFolders, {}};
+  std::set<std::string> classes;
+  FolderParts parts(root, notes);
+  int64_t beside = 0;
+  for (const fs::path& name : names) {
+    if (!is_sure && !may_be_document(name)) return {};
+    const data::FolderPart said = parts.of(name.parent_path());
+    const std::string of_class = class_of(name.parent_path(), said.folder);
+    if (of_class.empty()) {  // a file beside the classes, as README
+      ++beside;
+      continue;
+    }
+    classes.insert(of_class);
+    out.files.push_back({root / name, name.generic_string(), of_class, said.part});
+  }
+  if (!is_sure && (classes.size() < 2 || !begin_as_text(root, names))) return {};
+  if (beside > 0) {
+    notes.push_back({root.string(),
+                     grouped(beside) + (beside == 1 ? " file" : " files") +
+                         " left out: in no folder of a class",
+                     ""});
+  }
+  keep_named_parts(root, out.files, notes);
+  return out;
+}
+
+TextInput find_in_folder(const fs::path& source, const std::string& form,
+                         const TextImportOptions& options, std::vector<Diagnostic>& notes) {
+  TextInput found;
+  if (form.empty() || form == kTextGcn) found = textgcn_in(source);
+  if (!found.files.empty() || form == kTextGcn) return found;
+  const std::vector<fs::path> names = files_in(source, notes);
+  if (form != kClassFolders) found = tables_in(source, names, options, form, notes);
+  if (!found.files.empty()) return found;
+  if (form.empty() || form == kClassFolders)
+    found = classes_in(source, names, form == kClassFolders, notes);
+  return found;
+}
+
+}  // namespace
+
+const std::vector<std::string>& text_formats() {
+  static const std::vector<std::string> formats = {
+      "text", kLabelText, kSplitLabelText, kTextLabel, kCsv, kFastText, kTextGcn, kClassFolders};
+  return formats;
+}
+
+std::vector<std::string> label_columns(const TextImportOptions& options) {
+  if (options.label_column != data::LabelOptions().label_column) return {options.label_column};
+  return {"label", options.label_column};
+}
+
+TextPart part_named(std::string_view word) {
+  const auto found =
+      std::find(std::begin(kTextParts), std::end(kTextParts), data::part_of_word(word));
+  if (found == std::end(kTextParts)) return TextPart::kNone;
+  return static_cast<TextPart>(found - std::begin(kTextParts));
+}
+
 TextPart part_in(const std::string& name) {
   TextPart part = TextPart::kNone;
   std::string word;
@@ -52,222 +364,6 @@ TextPart part_in(const std::string& name) {
   return part;
 }
 
-std::string role_of(TextPart part) {
-  return part == TextPart::kNone ? "" : kTextParts[static_cast<std::size_t>(part)];
-}
-
-/// Whether a token has letters beyond those of numbers in base 16, or is of letters alone and no
-/// byte of a payload that happens to be so.
-bool is_word(std::string_view token) {
-  bool has_other_letter = false, is_of_letters = true;
-  for (const char c : token) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool is_letter = byte > 127 || std::isalpha(byte) != 0;
-    has_other_letter = has_other_letter || (is_letter && std::isxdigit(byte) == 0);
-    is_of_letters = is_of_letters && is_letter;
-  }
-  return has_other_letter || (is_of_letters && !token.empty() && token.size() != 2);
-}
-
-/// What stands in a line, counted.
-struct Tokens {
-  int64_t words = 0, all = 0;
-
-  void add(std::string_view text) {
-    constexpr std::string_view kBlanks = " \t\r";
-    while (true) {
-      const std::size_t begin = text.find_first_not_of(kBlanks);
-      if (begin == std::string_view::npos) return;
-      std::string_view token = text.substr(begin, text.find_first_of(kBlanks, begin) - begin);
-      text.remove_prefix(begin + token.size());
-      const auto is_mark = [](char c) { return std::ispunct(static_cast<unsigned char>(c)) != 0; };
-      while (!token.empty() && is_mark(token.front())) token.remove_prefix(1);
-      while (!token.empty() && is_mark(token.back())) token.remove_suffix(1);
-      words += is_word(token) ? 1 : 0;
-      ++all;
-    }
-  }
-};
-
-/// Whether `word` may be the name of a class: a time, as logs begin with, is none.
-bool is_label(std::string_view word) {
-  const bool is_time = word.find('.') != std::string_view::npos &&
-                       file::number_in(word.substr(word.starts_with('(') ? 1 : 0,
-                                                   word.size() - (word.starts_with('(') ? 2 : 0)));
-  return !word.empty() && word.size() <= kLongestLabel &&
-         word.find(' ') == std::string_view::npos && !is_time;
-}
-
-/// Whether most of the first lines with a tab are a label and words, as those of a corpus are; a
-/// log with tabs has numbers there.
-bool are_labelled_texts(std::string_view head) {
-  constexpr int kLines = 8;
-  int lines = 0, labelled = 0;
-  Tokens tokens;
-  while (!head.empty() && lines < kLines) {
-    const std::size_t end = head.find('\n');
-    if (end == std::string_view::npos && lines > 0) break;  // may be cut anywhere
-    const std::string_view line = head.substr(0, end);
-    head.remove_prefix(end == std::string_view::npos ? head.size() : end + 1);
-    const std::size_t tab = line.find('\t');
-    if (tab == std::string_view::npos) continue;  // malformed, and counted when it is read
-    ++lines;
-    if (!is_label(line.substr(0, tab))) continue;
-    ++labelled;
-    tokens.add(line.substr(tab + 1));
-  }
-  return 2 * labelled > lines && 3 * tokens.words >= tokens.all && tokens.words > 0;
-}
-
-/// The form of a table of documents by its first lines; "" if it is none.
-std::string form_of(std::string_view head, const TextImportOptions& options) {
-  if (!file::not_text(head).empty()) return "";
-  if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
-  std::string_view line = head.substr(0, head.find('\n'));
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  const std::vector<std::string> columns = file::csv_fields(line);
-  const auto has = [&](const std::string& name) {
-    return std::find(columns.begin(), columns.end(), name) != columns.end();
-  };
-  const std::vector<std::string> labels = label_columns(options);
-  if (has(options.text_column) && std::any_of(labels.begin(), labels.end(), has)) return kCsv;
-  const std::size_t tab = line.find('\t');
-  if (tab == std::string_view::npos) return "";
-  const std::string_view first = line.substr(0, tab), rest = line.substr(tab + 1);
-  if (!is_label(first) || !are_labelled_texts(head)) return "";
-  const bool names_part = part_named(first) != TextPart::kNone || first == "split";
-  return names_part && rest.find('\t') != std::string_view::npos ? kSplitLabelText : kLabelText;
-}
-
-/// Files below `root` that are not hidden, by name.
-std::vector<fs::path> files_in(const fs::path& root) {
-  std::vector<fs::path> out;
-  std::error_code failure;
-  fs::recursive_directory_iterator entries(root, failure), end;
-  for (; !failure && entries != end; entries.increment(failure)) {
-    if (is_hidden(entries->path())) {
-      if (entries->is_directory()) entries.disable_recursion_pending();
-    } else if (entries->is_regular_file()) {
-      out.push_back(fs::relative(entries->path(), root));
-    }
-  }
-  if (failure) throw Error(ExitCode::kData, root.string() + ": " + failure.message());
-  std::sort(out.begin(), out.end());
-  return out;
-}
-
-/// Where some files say what they are for, one that does not is most often all of them together.
-void keep_named_parts(std::vector<data::LogFile>& files, std::vector<Diagnostic>& notes) {
-  const auto says = [](const data::LogFile& file) { return !file.role.empty(); };
-  if (std::none_of(files.begin(), files.end(), says)) return;
-  std::erase_if(files, [&](const data::LogFile& file) {
-    if (says(file)) return false;
-    notes.push_back({file.path.string(),
-                     "left out: other files are named for train, val or test, this one is not",
-                     ""});
-    return true;
-  });
-}
-
-/// Tables of documents in a folder, of the form `wanted` ("" = that of the first).
-TextInput tables_in(const fs::path& root, const std::vector<fs::path>& names,
-                    const TextImportOptions& options, std::string wanted,
-                    std::vector<Diagnostic>& notes) {
-  TextInput out;
-  std::size_t looked_at = 0;
-  for (const fs::path& name : names) {
-    if (!may_be_table(name)) continue;
-    if (out.files.empty() && wanted.empty() && ++looked_at > kMostTables) break;
-    const std::string form = form_of(file::head_of(root / name, kHeadBytes), options);
-    if (form.empty()) continue;
-    if (wanted.empty()) wanted = form;
-    if (form != wanted) {
-      std::string others = "left out: ";
-      others.append(form).append(", others are ").append(wanted);
-      notes.push_back({(root / name).string(), std::move(others), ""});
-      continue;
-    }
-    TextPart part = part_in(name.filename().string());
-    if (part == TextPart::kNone) part = part_in(name.parent_path().generic_string());
-    out.files.push_back({root / name, name.generic_string(), "", role_of(part)});
-  }
-  out.format = wanted;
-  keep_named_parts(out.files, notes);
-  return out;
-}
-
-/// Whether nothing in the name says that a file is something else than a text.
-bool may_be_document(const fs::path& path) {
-  const std::string extension = plain_name(path).extension().string();
-  const bool is_number = std::all_of(extension.begin(), extension.end(), [](unsigned char c) {
-    return c == '.' || std::isdigit(c) != 0;
-  });
-  return is_number || extension == ".txt" || extension == ".text" || extension == ".eml";
-}
-
-/// Whether the first documents, by name, are text.
-bool begin_as_text(const fs::path& root, const std::vector<fs::path>& names) {
-  constexpr std::size_t kMostLookedAt = 16;
-  return std::all_of(
-      names.begin(),
-      names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMostLookedAt)),
-      [&](const fs::path& name) {
-        return file::not_text(file::head_of(root / name, kHeadBytes)).empty();
-      });
-}
-
-/// A folder for each class, maybe below folders for train and test. `is_sure`: it was asked for.
-TextInput classes_in(const fs::path& root, const std::vector<fs::path>& names, bool is_sure,
-                     std::vector<Diagnostic>& notes) {
-  TextInput out{kClassFolders, {}};
-  std::set<std::string> classes;
-  for (const fs::path& name : names) {
-    if (!is_sure && !may_be_document(name)) return {};
-    std::vector<std::string> folders;
-    for (const fs::path& part : name.parent_path()) folders.push_back(part.string());
-    const TextPart part = folders.empty() ? TextPart::kNone : part_in(folders.front());
-    const std::size_t of_class = part == TextPart::kNone ? 0 : 1;
-    if (folders.size() <= of_class) continue;  // a file beside the classes, as README
-    classes.insert(folders[of_class]);
-    out.files.push_back({root / name, name.generic_string(), folders[of_class], role_of(part)});
-  }
-  if (!is_sure && (classes.size() < 2 || !begin_as_text(root, names))) return {};
-  keep_named_parts(out.files, notes);
-  return out;
-}
-
-TextInput find_in_folder(const fs::path& source, const std::string& form,
-                         const TextImportOptions& options, std::vector<Diagnostic>& notes) {
-  const std::vector<fs::path> names = files_in(source);
-  TextInput found;
-  if (form != kClassFolders) found = tables_in(source, names, options, form, notes);
-  if (!found.files.empty()) return found;
-  if (form.empty() || form == kClassFolders)
-    found = classes_in(source, names, form == kClassFolders, notes);
-  return found;
-}
-
-}  // namespace
-
-const std::vector<std::string>& text_formats() {
-  static const std::vector<std::string> formats = {"text", kLabelText, kSplitLabelText, kCsv,
-                                                   kClassFolders};
-  return formats;
-}
-
-std::vector<std::string> label_columns(const TextImportOptions& options) {
-  if (options.label_column != data::LabelOptions().label_column) return {options.label_column};
-  return {"label", options.label_column};
-}
-
-TextPart part_named(std::string_view word) {
-  if (word == "train" || word == "training") return TextPart::kTrain;
-  if (word == "val" || word == "valid" || word == "validation" || word == "dev") {
-    return TextPart::kVal;
-  }
-  return word == "test" || word == "testing" ? TextPart::kTest : TextPart::kNone;
-}
-
 std::optional<TextInput> find_text_input(const fs::path& source, const TextImportOptions& options,
                                          std::vector<Diagnostic>& notes) {
   const auto& formats = text_formats();
@@ -279,9 +375,9 @@ std::optional<TextInput> find_text_input(const fs::path& source, const TextImpor
   TextInput out;
   if (source == "-") {
     if (!is_named) return std::nullopt;
-    if (form.empty() || form == kClassFolders) {
+    if (form.empty() || form == kClassFolders || form == kTextGcn) {
       throw Error(ExitCode::kUsage, "the form of texts on standard input must be named",
-                  "data.format=label-text, split-label-text or text-csv");
+                  "data.format=label-text, split-label-text, text-label, text-csv or fasttext");
     }
     return TextInput{form, {{source, "standard input", "", ""}}};
   }
@@ -290,11 +386,13 @@ std::optional<TextInput> find_text_input(const fs::path& source, const TextImpor
     out = find_in_folder(source, form, options, notes);
   } else if (form == kClassFolders) {
     throw Error(ExitCode::kData, source.string() + ": class-folders are folders, this is a file");
+  } else if (form == kTextGcn || (form.empty() && is_list_file(source))) {
+    out = textgcn_at(source);
   } else if (is_named || may_be_table(source)) {
     out.format = form.empty() ? form_of(file::head_of(source, kHeadBytes), options) : form;
-    const TextPart part = part_in(source.filename().string());
+    const std::string part(data::part_of_name(source.filename().string()));
     if (!out.format.empty()) {
-      out.files = {{source, source.filename().string(), "", role_of(part)}};
+      out.files = {{source, source.filename().string(), "", part}};
     }
   }
   if (!out.files.empty()) return out;
@@ -305,6 +403,36 @@ std::optional<TextInput> find_text_input(const fs::path& source, const TextImpor
       "label<TAB>text or split<TAB>label<TAB>text a line, a CSV with the columns " +
           options.text_column + " and " + label_columns(options).front() +
           ", or a folder for each class");
+}
+
+std::optional<Diagnostic> near_texts(const fs::path& source, const TextImportOptions& options) {
+  std::error_code ignored;
+  const bool is_folder = fs::is_directory(source, ignored);
+  fs::path list;
+  if (is_folder) {
+    const std::vector<fs::path> lists = lists_in(source);
+    if (!lists.empty()) list = lists.front();
+  } else if (fs::is_regular_file(source, ignored) && is_list_file(source)) {
+    list = source;
+  }
+  if (!list.empty()) {
+    return Diagnostic{list.string(), "a list of documents with their labels, but no texts",
+                      "put the texts, one a line in the same order, into corpus/" +
+                          plain_name(list).stem().string() + ".txt next to it"};
+  }
+  if (is_folder || !may_be_table(source)) return std::nullopt;
+  const std::string head = file::head_of(source, kHeadBytes);
+  if (!file::not_text(head).empty()) return std::nullopt;
+  const std::vector<std::string> header = header_of(head);
+  const TextColumns columns(header, options);
+  if (columns.text < 0 || !has_words(head, static_cast<std::size_t>(columns.text))) {
+    return std::nullopt;
+  }
+  return Diagnostic{source.string(),
+                    "a table of texts (column " +
+                        file::shown(header[static_cast<std::size_t>(columns.text)]) +
+                        ") without a column of labels",
+                    "data.label_column=NAME names the column of the classes"};
 }
 
 }  // namespace kdgat::texts

@@ -3,10 +3,13 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <map>
 
+#include "engine/arrays/index.h"
 #include "engine/arrays/threads.h"
+#include "engine/data/core/class_labels.h"
 #include "engine/file/utf8.h"
 #include "fields/texts/data/text_clean.h"
 #include "fields/texts/data/text_graph.h"
@@ -37,6 +40,10 @@ class CorpusReader {
 
   void take(const TextRow& row) {
     text_bytes_ += static_cast<int64_t>(row.text.size());
+    for (const char c : row.text) {
+      latin_ += std::isalpha(static_cast<unsigned char>(c)) != 0 ? 1 : 0;
+      foreign_ += static_cast<unsigned char>(c) >= 0xC0 ? 1 : 0;  // begins a letter in UTF-8
+    }
     const std::string_view label = valid(trimmed(row.label), row, label_);
     if (label.empty()) {
       if (unlabelled_++ == 0) first_unlabelled_ = row.where;
@@ -64,6 +71,8 @@ class CorpusReader {
       throw Error(ExitCode::kData, "only one class, '" + labels_.begin()->first + "'",
                   "a classifier needs two", path);
     }
+    require_labels(path);
+    corpus_.is_foreign = foreign_ > latin_;
     std::vector<int32_t> number(labels_.size());
     for (const auto& [name, as_it_came] : labels_) {
       number[static_cast<std::size_t>(as_it_came)] = static_cast<int32_t>(corpus_.classes.size());
@@ -79,6 +88,19 @@ class CorpusReader {
                           count_of(faults_, "byte") + " that are no UTF-8 were replaced",
                           "this is the first place"});
     }
+  }
+
+  /// Labels that are the names or numbers of documents teach nothing.
+  void require_labels(const std::string& path) const {
+    std::vector<std::string> name(labels_.size()), labels;
+    for (const auto& [label, as_it_came] : labels_) {
+      name[static_cast<std::size_t>(as_it_came)] = label;
+    }
+    for (const int32_t label : corpus_.label) labels.push_back(name[arrays::at(label)]);
+    data::LabelPlace place{"the label", [&path](std::size_t) { return path; }};
+    place.hint += "; data.label_column names another column of a table";
+    place.of = "documents";
+    data::require_classes(labels, place);
   }
 
   int64_t text_bytes() const { return text_bytes_; }
@@ -98,6 +120,7 @@ class CorpusReader {
   std::string label_, text_;  // repaired
   std::string first_unlabelled_, first_fault_;
   int64_t unlabelled_ = 0, faults_ = 0, text_bytes_ = 0;
+  int64_t latin_ = 0, foreign_ = 0;  // letters
 };
 
 /// Seconds since the last call.
@@ -135,6 +158,12 @@ void import_text(const TextImport& import, const json& made_with, const std::fil
   read_texts(
       import, [&](const TextRow& row) { reader.take(row); }, sources, report.warnings);
   reader.finish(path, report.warnings);
+  if (corpus.is_foreign && options.cleaning != "none") {
+    report.warnings.push_back(
+        {path,
+         "cleaning=" + options.cleaning + " keeps letters from a to z alone, and most are others",
+         "data.cleaning=none keeps words as they are written"});
+  }
   const double read_seconds = watch.lap();
 
   const bool says_parts = std::any_of(corpus.part.begin(), corpus.part.end(),

@@ -2,8 +2,13 @@
 //
 //   label-text         label<TAB>text             one document a line
 //   split-label-text   split<TAB>label<TAB>text   split is train, val or test
-//   text-csv           a CSV with columns text_column and label_column ("label" too), perhaps
+//   text-label         text<TAB>label             one document a line
+//   text-csv           a table with a header, comma, semicolon or tab, and columns text_column and
+//                      label_column, or what public tables call them (text_columns.cpp), perhaps
 //                      split; fields may be quoted and hold line ends
+//   fasttext           __label__NAME text         one document a line
+//   textgcn            NAME.txt, name<TAB>split<TAB>label a line, and the texts in the same order
+//                      in corpus/NAME.txt or corpus/NAME.clean.txt
 //   class-folders      a folder for each class, a file for each document
 #pragma once
 
@@ -23,18 +28,23 @@
 
 namespace kdgat::texts {
 
-/// The four forms, and "text" for whichever of them it is, as the option `format` names them.
+/// The forms, and "text" for whichever of them it is, as the option `format` names them.
 const std::vector<std::string>& text_formats();
 
 /// The form that a folder has by its folders alone: other data may have them too.
 inline constexpr const char* kClassFolders = "class-folders";
 
 struct TextInput {
-  std::string format;  ///< one of the four
+  std::string format;  ///< one of the forms
   std::vector<data::LogFile>
       files;  ///< role "train", "val", "test" or "" = not said; of class-folders
-              ///< scenario is the class
+              ///< scenario is the class; of textgcn the list, then its texts
 };
+
+/// What a source that no form fits lacks to be texts, with what could be given; none if it is
+/// something else. Reads first lines only.
+std::optional<Diagnostic> near_texts(const std::filesystem::path& source,
+                                     const TextImportOptions& options);
 
 /// What `source` holds, if that are texts: a file, or a folder of such files or of classes. Names
 /// with the word train, val or test say what a file or folder is for; where some do, the others are
@@ -64,6 +74,8 @@ struct TextImport {
 std::vector<std::string> label_columns(const TextImportOptions& options);
 /// "train", "val", "test" and what else they are called; kNone for other words.
 TextPart part_named(std::string_view word);
+/// The part that the words of a name name, e.g. of r8.train.en or 20news-bydate-test.
+TextPart part_in(const std::string& name);
 
 /// Calls `take` for each document of all files, in order; appends the files to `sources` and
 /// malformed lines to `warnings`. Throws Error(kData) with "file:line" for what cannot be read,

@@ -7,6 +7,7 @@
 #include "engine/file/byte_reader.h"
 #include "engine/file/csv.h"
 #include "engine/file/number_text.h"
+#include "fields/texts/data/text_columns.h"
 #include "fields/texts/data/text_import.h"
 
 namespace kdgat::texts {
@@ -25,11 +26,17 @@ class TextReader {
   void read() {
     const std::string& format = import_.input.format;
     if (format == "class-folders") return read_folders();
+    if (format == "textgcn") return read_listed(import_.input.files[0], import_.input.files[1]);
     for (const data::LogFile& file : import_.input.files) {
       begin_source(file.name, file.role);
       file::LineReader lines(file.path, import_.cancelled);
-      format == "text-csv" ? read_csv(file, std::move(lines))
-                           : read_lines(file, std::move(lines), format == "split-label-text");
+      if (format == "text-csv") {
+        read_csv(file, std::move(lines));
+      } else if (format == "fasttext") {
+        read_fasttext(file, std::move(lines));
+      } else {
+        read_lines(file, std::move(lines), format);
+      }
     }
   }
 
@@ -74,7 +81,8 @@ class TextReader {
     }
   }
 
-  void read_lines(const data::LogFile& file, file::LineReader lines, bool has_split) {
+  void read_lines(const data::LogFile& file, file::LineReader lines, const std::string& format) {
+    const bool has_split = format == "split-label-text", label_last = format == "text-label";
     const TextPart of_file = part_named(file.role);
     std::string_view line;
     while (lines.next(line)) {
@@ -100,6 +108,7 @@ class TextReader {
         continue;
       }
       if (number == 1 && label == "label" && rest == "text") continue;  // a header
+      if (label_last) std::swap(label, rest);
       const TextPart part = has_split ? part_named(split) : of_file;
       if (has_split && part == TextPart::kNone) {
         refuse(where, "the split is not one of train, val, test", split);
@@ -113,28 +122,89 @@ class TextReader {
 
   void read_csv(const data::LogFile& file, file::LineReader lines) {
     const TextPart of_file = part_named(file.role);
-    file::CsvReader table(std::move(lines), true);
-    const std::size_t text = table.require(import_.options.text_column);
-    std::optional<std::size_t> label, split = table.find("split");
-    const std::vector<std::string> labels = label_columns(import_.options);
-    for (const std::string& name : labels) {
-      if (!label) label = table.find(name);
-    }
-    if (!label) label = table.require(labels.front());
+    file::CsvReader table(std::move(lines), true, 0);
+    const TextColumns columns(table.header(), import_.options);
+    if (columns.text < 0) table.require(import_.options.text_column);
+    if (columns.label < 0) table.require(label_columns(import_.options).front());
+    const auto text = static_cast<std::size_t>(columns.text);
+    const auto label = static_cast<std::size_t>(columns.label);
+    const auto split = static_cast<std::size_t>(columns.split);
     while (table.next()) {
       step(table.bytes_read());
       TextPart part = of_file;
-      if (split && part == TextPart::kNone) {
-        part = part_named(table.field(*split));
+      if (columns.split >= 0 && part == TextPart::kNone) {
+        part = part_named(table.field(split));
         if (part == TextPart::kNone) {
-          refuse(table.where(), "the split is not one of train, val, test", table.field(*split));
+          refuse(table.where(), "the split is not one of train, val, test", table.field(split));
           continue;
         }
       }
-      give(table.field(*label), table.field(text), part, table.line(), table.where());
+      give(table.field(label), table.field(text), part, table.line(), table.where());
     }
     step(table.bytes_read(), true);
     end_source(table.name());
+  }
+
+  void read_fasttext(const data::LogFile& file, file::LineReader lines) {
+    const TextPart of_file = part_named(file.role);
+    std::string_view line;
+    while (lines.next(line)) {
+      const int64_t number = lines.line_number();
+      if (number == 1 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
+      if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+      step(lines.bytes_read());
+      const std::string where = lines.name() + ":" + std::to_string(number);
+      if (!line.starts_with(kFastTextMark)) {
+        refuse(where, "no __label__ at the start of the line", line);
+        continue;
+      }
+      std::string_view rest = line.substr(kFastTextMark.size());
+      const std::size_t end = std::min(rest.find_first_of(" \t,"), rest.size());
+      const std::string_view label = rest.substr(0, end);
+      rest.remove_prefix(end);
+      if (rest.find(kFastTextMark) != std::string_view::npos) {
+        refuse(where, "more than one label", line);
+        continue;
+      }
+      give(label, rest, of_file, number, where);
+    }
+    step(lines.bytes_read(), true);
+    end_source(lines.name());
+  }
+
+  /// A list of documents, and their texts in the same order.
+  void read_listed(const data::LogFile& list, const data::LogFile& corpus) {
+    begin_source(list.name, "");
+    file::LineReader lines(list.path, import_.cancelled), texts(corpus.path, import_.cancelled);
+    std::string_view line, text;
+    while (lines.next(line)) {
+      if (lines.line_number() == 1 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
+      if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+      step(lines.bytes_read());
+      const std::string where = lines.name() + ":" + std::to_string(lines.line_number());
+      if (!texts.next(text)) {
+        throw Error(ExitCode::kData, "a document without a text: " + corpus.name + " ends before",
+                    "one text a line, in the order of the list", where);
+      }
+      const std::size_t first = line.find('\t'), second = line.find('\t', first + 1);
+      if (first == std::string_view::npos || second == std::string_view::npos) {
+        refuse(where, "no two tabs between name, split and label", line);
+        continue;
+      }
+      const TextPart part = part_in(std::string(line.substr(first + 1, second - first - 1)));
+      if (part == TextPart::kNone) {
+        refuse(where, "the split is not one of train, val, test", line);
+        continue;
+      }
+      give(line.substr(second + 1), text, part, lines.line_number(), where);
+    }
+    while (texts.next(text)) {
+      if (text.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+      throw Error(ExitCode::kData, "a text without a document: " + list.name + " ends before", "",
+                  texts.name() + ":" + std::to_string(texts.line_number()));
+    }
+    step(lines.bytes_read(), true);
+    end_source(lines.name());
   }
 
   /// A source is a folder of one class.

@@ -69,6 +69,10 @@ class TextsDomain
     return {{"window", "of texts the words of a window are word_window", "word_window"}};
   }
 
+  std::optional<Diagnostic> near(const fs::path& source, const json& values) const override {
+    return near_texts(source, data::own_options<TextImportOptions>(values));
+  }
+
   data::Found find(const fs::path& source, const json& values) const override {
     const auto options = data::own_options<TextImportOptions>(values);
     std::vector<Diagnostic> left_out;

@@ -52,12 +52,12 @@ TEST_CASE("texts: synth, import, inspect and verify follow one another", "[cli][
 
 TEST_CASE("bad texts are refused with the place and what to do", "[cli][data]") {
   const ScratchFolder scratch;
-  std::ofstream(scratch / "t.csv") << "body,label\nred,a\n";
+  std::ofstream(scratch / "t.csv") << "page,label\nred,a\n";
   const CommandResult column =
       run_kdgat("data import t.csv -o out --format text-csv", scratch.path());
   CHECK(column.exit_code == 3);
   CHECK_THAT(column.err, Catch::Contains("t.csv:1: no column 'text'") &&
-                             Catch::Contains("its columns: body, label"));
+                             Catch::Contains("its columns: page, label"));
   const CommandResult shares =
       run_kdgat("data import t.csv -o out tvt_split=[0.8,1,0.1]", scratch.path());
   CHECK(shares.exit_code == 2);

@@ -17,6 +17,9 @@ struct CanFrame {
   bool extended = false;              ///< 29-bit id
   bool remote = false;                ///< remote frame, no payload
   bool fd = false;                    ///< CAN FD
+  uint8_t fd_flags = 0;               ///< of CAN FD: 1 faster bytes (BRS), 2 error state (ESI)
+  uint8_t remote_length = 0;          ///< what a remote frame asks for, 0..8 bytes
+  bool tx = false;                    ///< the logger sent it
   uint8_t channel = 0;                ///< which bus of the log, below kMostChannels
   std::array<uint8_t, 64> payload{};  ///< bytes past `length` are 0
 

@@ -25,6 +25,13 @@ inline constexpr const char* kBadLength = "the length does not agree with the pa
 inline constexpr const char* kManyChannels = "a ninth channel: a log may hold eight buses";
 inline constexpr const char* kBadLabel = "the label is neither 0 nor 1";
 
+/// No fault: a row of an error frame, which is counted. Compared by address, so it is one object.
+inline constexpr char kErrorFrame[] = "an error frame";
+
+/// Bytes of a payload by its DLC.
+inline constexpr std::array<uint8_t, 16> kFdLength = {0, 1,  2,  3,  4,  5,  6,  7,
+                                                      8, 12, 16, 20, 24, 32, 48, 64};
+
 constexpr std::array<int8_t, 256> hex_table() {
   std::array<int8_t, 256> table{};
   for (auto& value : table) value = -1;

@@ -14,11 +14,11 @@ constexpr std::size_t kShownProblems = 5;
 /// Published logs step back by less than this where two captures clocks were merged.
 constexpr double kSmallStep = 0.008;
 
-/// The form named `format`, or with "auto" the one that the first bytes are of; nullptr: text rows.
-const LogForm* form_of(file::ByteReader& bytes, const std::string& format) {
-  const std::string_view head = format == "auto" ? bytes.peek(kFormHead) : std::string_view();
+/// The form named `format`, or with "auto" the one that the first lines are of; nullptr: text rows.
+const LogForm* form_named(file::ByteReader& bytes, const std::string& format) {
+  if (format == "auto") return form_of(bytes);
   for (const LogForm& form : log_forms()) {
-    if (format == form.name || (format == "auto" && form.fits(head))) return &form;
+    if (format == form.name) return &form;
   }
   return nullptr;
 }
@@ -41,17 +41,17 @@ std::vector<std::string> log_format_choices() {
 }
 
 bool is_can_log(const std::string& file, std::string_view head) {
-  const auto fits = [&](const LogForm& form) { return form.fits(head.substr(0, kFormHead)); };
-  const auto forms = log_forms();
-  return std::any_of(forms.begin(), forms.end(), fits) || is_text_log(file, head);
+  return form_of(head) != nullptr || is_text_log(file, head);
 }
 
 CanLog::CanLog(file::ByteReader bytes, const std::string& format, bool strict,
-               const std::string& channel)
+               const std::string& channel, const TimeOptions& times)
     : name_(bytes.name()), strict_(strict), channel_(channel) {
-  const LogForm* form = form_of(bytes, format);
+  bytes.on_cut([cut = cut_](const std::string& what) { *cut = what; });
+  const LogForm* form = form_named(bytes, format);
   reader_ =
       form != nullptr ? form->open(std::move(bytes)) : open_text_log(std::move(bytes), format);
+  times_ = TimeReading(times, reader_->times_look_like_gaps(), reader_->units_a_second());
 }
 
 bool CanLog::next(CanFrame& frame) {
@@ -65,6 +65,7 @@ bool CanLog::next(CanFrame& frame) {
         refuse_row();
         break;
       case FrameReader::Got::kFrame:
+        frame.time = times_.seconds(frame.time);
         if (!channel_.take(frame, channel_names())) break;
         check_time(frame.time);
         ++rows_;
@@ -115,7 +116,9 @@ std::vector<Diagnostic> CanLog::problems() const {
                        " malformed rows in all)",
                    ""});
   }
+  for (Diagnostic& note : times_.notes(name_)) out.push_back(std::move(note));
   for (Diagnostic& note : reader_->notes()) out.push_back(std::move(note));
+  if (!cut_->empty()) out.push_back({name_, *cut_ + ": read up to there", ""});
   if (std::string note = channel_.note(channel_names()); !note.empty()) {
     out.push_back({name_, std::move(note), ""});
   }

@@ -14,6 +14,7 @@
 #include "engine/data/can/frames/can_frame.h"
 #include "engine/data/can/frames/channel_choice.h"
 #include "engine/data/can/logs/forms/frame_reader.h"
+#include "engine/data/can/logs/time_reading.h"
 #include "engine/file/byte_reader.h"
 #include "kdgat/error.h"
 
@@ -34,9 +35,10 @@ class CanLog {
  public:
   /// `format`: "auto" or one of log_formats(). With `strict` a malformed row ends the reading.
   /// `channel`: see ChannelChoice; frames of buses that are not read are as if they were not there.
+  /// `times`: see TimeOptions.
   /// Throws Error(kData), also for a file without any line.
   CanLog(file::ByteReader bytes, const std::string& format, bool strict,
-         const std::string& channel = kAllChannels);
+         const std::string& channel = kAllChannels, const TimeOptions& times = {});
 
   /// The next readable frame; false at the end. Throws Error(kData), also at the end of a log
   /// without a frame of the bus that is to be read.
@@ -59,9 +61,11 @@ class CanLog {
   void check_time(double time);
 
   std::string name_;
+  std::shared_ptr<std::string> cut_ = std::make_shared<std::string>();  // packed data that is cut
   std::unique_ptr<FrameReader> reader_;
   bool strict_;
   ChannelChoice channel_;
+  TimeReading times_;
   int64_t rows_ = 0, malformed_ = 0;
   double last_time_ = -std::numeric_limits<double>::infinity();
   bool restarted_ = false;

@@ -7,13 +7,15 @@
 #include <vector>
 
 #include "engine/data/can/logs/can_log.h"
+#include "engine/data/can/logs/time_reading.h"
+#include "engine/data/core/dataset_files.h"
 #include "engine/data/core/import_options.h"
 #include "engine/data/core/synth_size.h"
 #include "kdgat/options.h"
 
 namespace kdgat::data {
 
-struct CanImportOptions : SharedOptions {
+struct CanImportOptions : SharedOptions, TimeOptions {
   int64_t window = 100;
   int64_t stride = 0;  ///< 0 only before settle()
   int64_t chunk_rows = 0;
@@ -21,6 +23,7 @@ struct CanImportOptions : SharedOptions {
   std::string vocabulary = "train";
   std::vector<std::string> exclude = {"suppress", "masquerade"};
   bool deduplicate = true;
+  std::string other_folders = kLeaveOut;
   std::string assume;  ///< "" or "benign": the label of rows without one
   std::string channel = kAllChannels;
 
@@ -43,10 +46,15 @@ struct CanImportOptions : SharedOptions {
         field("exclude", &O::exclude, "Files whose name contains one of these words are left out."),
         field("deduplicate", &O::deduplicate,
               "Read a training file once that is in several training folders."),
+        field("other_folders", &O::other_folders,
+              "What logs are for that lie in no folder for train, val or test, where a folder for "
+              "train is there.")
+            .choices({kLeaveOut, "train", "val", "test"})
+            .later(),
         field("assume", &O::assume, "Label of rows without one.").choices({"", "benign"}),
         channel_row(&O::channel)};
-    return std::tuple_cat(std::tuple{format_row(), strict_row()}, std::move(own), split_rows(),
-                          fold_rows());
+    return std::tuple_cat(std::tuple{format_row(), strict_row()}, std::move(own), time_rows(),
+                          split_rows(), fold_rows());
   }
 
   void settle() {
@@ -86,7 +94,7 @@ struct CanSynthOptions : SynthSeed {
 };
 
 /// See attack_kinds.h for what each attack does.
-struct CanInjectOptions : SynthSeed {
+struct CanInjectOptions : SynthSeed, TimeOptions {
   std::vector<std::string> attacks = all_attacks();
   std::string format = "can-train-and-test";
   std::string input_format = "auto";
@@ -111,7 +119,7 @@ struct CanInjectOptions : SynthSeed {
 
   static auto table() {
     using O = CanInjectOptions;
-    return std::tuple{
+    auto own = std::tuple{
         field("attacks", &O::attacks, "Attacks, one output for each log and attack.")
             .choices(all_attacks()),
         seed_row(),
@@ -150,23 +158,25 @@ struct CanInjectOptions : SynthSeed {
         field("bitrate", &O::bitrate,
               "Bits a second of the bus; frames are added only where it has time for them.")
             .range(10'000, 8'000'000)};
+    return std::tuple_cat(std::move(own), time_rows());
   }
 
   std::vector<Diagnostic> validate() const;
 };
 
-struct CanConvertOptions {
+struct CanConvertOptions : TimeOptions {
   std::string format = "auto";
   bool strict = false;
   std::string channel = kAllChannels;
 
   static auto table() {
     using O = CanConvertOptions;
-    return std::tuple{
+    auto own = std::tuple{
         field("format", &O::format, "Form of the log read; auto recognises it.")
             .choices(log_format_choices()),
         field("strict", &O::strict, "A malformed line is an error, not counted and skipped."),
         one_channel_row(&O::channel)};
+    return std::tuple_cat(std::move(own), time_rows());
   }
 
   std::vector<Diagnostic> validate() const {

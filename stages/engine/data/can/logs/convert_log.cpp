@@ -21,12 +21,13 @@ ConvertReport convert_log(const CanConvertOptions& options, const ConvertCall& c
   }
   const bool is_file = fs::is_regular_file(call.source, ignored);
   const int64_t total = is_file ? static_cast<int64_t>(fs::file_size(call.source, ignored)) : 0;
-  const std::optional<LabelIntervals> labels = labels_beside(call.source);
+  LabelTables tables;
+  LabelIntervals* const labels = tables.of(call.source);
   CanLog log(file::ByteReader(call.source, call.cancelled), options.format, options.strict,
-             options.channel);
+             options.channel, options);
   AtomicFile file(call.to);
   std::string out;
-  int64_t labelled = 0;
+  int64_t labelled = 0, dropped = 0;
   std::bitset<kMostChannels> buses;
   CanFrame frame;
   while (log.next(frame)) {
@@ -34,9 +35,13 @@ ConvertReport convert_log(const CanConvertOptions& options, const ConvertCall& c
       throw Error(ExitCode::kData, "the log has no times, which the other forms need", "",
                   call.source.string());
     }
-    if (frame.label < 0 && labels) frame.label = labels->label_of(frame);
+    if (frame.label < 0 && labels != nullptr) frame.label = labels->label_of(frame);
     labelled += frame.label >= 0 ? 1 : 0;
     buses.set(frame.channel);
+    if (frame.remote && !keeps_remote(call.to.string())) {
+      ++dropped;
+      continue;
+    }
     writer->add(frame, out);
     constexpr std::size_t kBlock = std::size_t{1} << 20;
     if (out.size() >= kBlock) {
@@ -54,11 +59,16 @@ ConvertReport convert_log(const CanConvertOptions& options, const ConvertCall& c
   }
   file.commit();
   ConvertReport report{call.to.string(), log.format(), log.rows(), log.malformed(), log.problems()};
+  for (Diagnostic& note : tables.notes()) report.warnings.push_back(std::move(note));
   const auto warn = [&](const std::string& what) {
     report.warnings.push_back({call.to.string(), what, ""});
   };
   if (labelled > 0 && !keeps_labels(call.to.string())) {
     warn("labels of " + grouped(labelled) + " rows are lost: only .csv holds them");
+  }
+  if (dropped > 0) {
+    warn((dropped == 1 ? "1 remote frame is" : grouped(dropped) + " remote frames are") +
+         " not written: .csv has no mark for them");
   }
   if (buses.count() > 1 && !keeps_buses(call.to.string())) {
     warn(std::to_string(buses.count()) + " buses become one: .csv does not tell them apart");

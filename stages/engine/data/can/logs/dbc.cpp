@@ -108,7 +108,8 @@ bool take_pair(Words& words, char open, char between, char close) {
          words.take(close);
 }
 
-/// Behind BO_: "2364540158 EEC1: 8 Engine". What is wrong with it, nullptr if nothing is.
+/// Behind BO_: "2364540158 EEC1: 8 Engine". What is wrong with it, nullptr if nothing is. An id
+/// beyond 11 bits is one of 29, with bit 31 or without.
 const char* read_message(Words words, DbcMessage& out) {
   int64_t id = 0;
   if (!words.take_whole(0, UINT32_MAX, id)) return "the id is not a number of 32 bits";
@@ -119,16 +120,20 @@ const char* read_message(Words words, DbcMessage& out) {
   words.take_name(sender);
   if (!words.is_at_end()) return "more than one sender";
   if (out.name == kNoMessage) return nullptr;
-  out.extended = (id & kExtendedFlag) != 0;
   out.id = static_cast<uint32_t>(id) & ~kExtendedFlag;
-  if (out.extended) return out.id > kLargestId ? "an id beyond 29 bits" : nullptr;
-  return out.id > kLargestStandardId
-             ? "an id beyond 11 bits without bit 31, which says that it has 29"
-             : nullptr;
+  out.extended = (id & kExtendedFlag) != 0 || out.id > kLargestStandardId;
+  return out.id > kLargestId ? "an id beyond 29 bits" : nullptr;
 }
 
-/// "M", "m3" or "m3M".
+/// Whether such a line has an id beyond 11 bits without bit 31.
+bool lacks_flag(Words words, const DbcMessage& message) {
+  int64_t id = 0;
+  return message.extended && words.take_whole(0, UINT32_MAX, id) && (id & kExtendedFlag) == 0;
+}
+
+/// "M", "m3" or "m3M"; also "m", which does not say when the signal is there.
 bool read_multiplexing(std::string_view word, DbcSignal& out) {
+  if (word == "m") return out.is_unknown_when = true;
   if (word.ends_with('M')) {
     out.is_multiplexer = true;
     word.remove_suffix(1);
@@ -207,6 +212,14 @@ DbcNames::DbcNames(file::LineReader lines) {
     if (message) add(std::move(*message), where_of_message);
     message.reset();
   };
+  int64_t faults = 0, lost_signals = 0, line_of_text = 0;
+  bool is_lost = false;  // the message above could not be read
+  const auto warn = [&](const std::string& what, std::string_view text) {
+    constexpr int64_t kShown = 5;
+    if (++faults <= kShown) {
+      warnings_.push_back({where(), what + ": " + file::shown(text), ""});
+    }
+  };
   while (lines.next(line)) {
     bytes += line.size() + 1;
     if (bytes > kLargestDbc)
@@ -216,6 +229,7 @@ DbcNames::DbcNames(file::LineReader lines) {
     const bool begins_in_text = is_in_text;
     is_in_text = is_open_behind(line, is_in_text);
     if (begins_in_text) continue;
+    line_of_text = lines.line_number();
     const std::size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
     const std::size_t end = std::min(line.find_first_of(" \t:", begin), line.size());
     const std::string_view keyword = line.substr(begin, end - begin);
@@ -226,26 +240,47 @@ DbcNames::DbcNames(file::LineReader lines) {
       is_in_message = true;
       message.emplace();
       where_of_message = where();
-      fault = read_message(Words(line.substr(end)), *message);
-      if (fault == nullptr && message->name == kNoMessage) message.reset();
+      const Words words(line.substr(end));
+      fault = read_message(words, *message);
+      is_lost = fault != nullptr;
+      if (!is_lost && message->name != kNoMessage && lacks_flag(words, *message)) {
+        warn("the id is beyond 11 bits without bit 31: taken as one of 29 bits",
+             line.substr(begin));
+      }
+      if (is_lost || message->name == kNoMessage) message.reset();
     } else if (keyword == "SG_") {
       DbcSignal signal;
       fault = is_in_message ? read_signal(Words(line.substr(end)), signal)
                             : "a signal ahead of all messages";
-      if (++signals > kMostSignals) fault = "more than 1,048,576 signals";
-      if (message) message->signals.push_back(std::move(signal));
+      if (++signals > kMostSignals) {
+        throw Error(ExitCode::kData, "more than 1,048,576 signals", "", where());
+      }
+      if (fault == nullptr && is_lost) ++lost_signals;
+      if (fault == nullptr && signal.is_unknown_when) {
+        warn("m without a number: the signal counts, when it is there is not known",
+             line.substr(begin));
+      }
+      if (fault == nullptr && message) message->signals.push_back(std::move(signal));
     } else if (begin == 0 && !keyword.empty()) {
       ++others;  // those of the list NS_ are indented
     }
-    if (fault != nullptr) {
-      throw Error(ExitCode::kData, std::string(fault) + ": " + file::shown(line.substr(begin)), "",
-                  where());
-    }
+    if (fault != nullptr) warn(std::string(fault) + ", not read", line.substr(begin));
   }
   finish_message();
   if (is_in_text) {
-    throw Error(ExitCode::kData, "a text in quotes has no end", "", lines.name());
+    warnings_.push_back({lines.name() + ":" + std::to_string(line_of_text),
+                         "a text in quotes has no end: nothing behind it is read", ""});
   }
+  if (faults > std::ssize(warnings_)) {
+    warnings_.push_back({lines.name(), "such lines in all: " + grouped(faults), ""});
+  }
+  if (lost_signals > 0) {
+    warnings_.push_back({lines.name(),
+                         grouped(lost_signals) + (lost_signals == 1 ? " signal" : " signals") +
+                             " of messages whose line could not be read left out",
+                         ""});
+  }
+  if (messages_.empty() && !warnings_.empty()) throw Error(ExitCode::kData, warnings_);
   if (messages_.empty()) {
     throw Error(ExitCode::kData, "the file names no message (no line BO_): is it a DBC?", "",
                 lines.name());

@@ -24,6 +24,7 @@ struct DbcSignal {
   bool is_big_endian = false;
   bool is_multiplexer = false;            ///< its value says which of the others are there
   std::optional<int64_t> multiplexed_by;  ///< the value with which it is there
+  bool is_unknown_when = false;           ///< it is multiplexed, by which value is not said
 
   int64_t first_byte() const { return start / 8; }
   int64_t last_byte() const;
@@ -45,8 +46,8 @@ class DbcNames {
   /// Knows no names.
   DbcNames() = default;
   /// Of lines BO_ and SG_; those of other keywords are counted. What is no UTF-8 is read as
-  /// Latin-1. Throws Error(kData) with file and line for the first of them that is malformed, and
-  /// for a file without messages.
+  /// Latin-1. A line that cannot be read is a warning. Throws Error(kData) with file and line where
+  /// no message can be read.
   explicit DbcNames(file::LineReader lines);
 
   /// nullptr: none has this id.
@@ -58,7 +59,9 @@ class DbcNames {
   /// In the order of the file.
   const std::vector<DbcMessage>& messages() const { return messages_; }
   bool is_empty() const { return messages_.empty(); }
-  /// What was passed over.
+  /// Lines that could not be read, or only by a guess, with file and line: the first ones.
+  const std::vector<Diagnostic>& warnings() const { return warnings_; }
+  /// What was passed over and means no names.
   const std::vector<Diagnostic>& notes() const { return notes_; }
 
  private:
@@ -68,7 +71,7 @@ class DbcNames {
   std::unordered_map<uint32_t, std::size_t> places_;           // by id, bit 31: extended
   std::unordered_map<uint32_t, std::size_t> any_priority_;     // by id without it
   std::unordered_map<uint32_t, std::size_t> from_any_source_;  // by j1939_message()
-  std::vector<Diagnostic> notes_;
+  std::vector<Diagnostic> warnings_, notes_;
 };
 
 }  // namespace kdgat::data

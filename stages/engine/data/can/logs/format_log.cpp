@@ -26,15 +26,17 @@ void append(std::string& out, const char* format, auto... values) {
 
 /// Seconds with six decimals. Doubles hold microseconds exactly for the next two centuries.
 void append_time(std::string& out, double seconds) {
-  const int64_t us = std::llround(seconds * 1e6);
-  append(out, "%" PRId64 ".%06" PRId64, us / 1'000'000, us % 1'000'000);
+  constexpr double kMost = 9e12;  // microseconds in 64 bits
+  require_time(seconds, -kMost, kMost);
+  const int64_t us = std::llround(seconds * 1e6), size = std::abs(us);
+  append(out, us < 0 ? "-%" PRId64 ".%06" PRId64 : "%" PRId64 ".%06" PRId64, size / 1'000'000,
+         size % 1'000'000);
 }
 
 void append_can_train_and_test(std::string& out, const CanFrame& frame) {
-  append_time(out, frame.time);
-  append(out, frame.extended ? ",%08" PRIX32 "," : ",%03" PRIX32 ",", frame.id);
-  append_hex(out, frame, "");
-  out += frame.label == 1 ? ",1\n" : ",0\n";
+  append_table_row(out, frame, false);
+  out.back() = ',';
+  out += frame.label == 1 ? "1\n" : "0\n";
 }
 
 void append_hcrl(std::string& out, const CanFrame& frame) {
@@ -51,13 +53,28 @@ void append_candump(std::string& out, const CanFrame& frame) {
   append_time(out, frame.time);
   append(out, frame.extended ? ") can%d %08" PRIX32 "#" : ") can%d %03" PRIX32 "#",
          static_cast<int>(frame.channel), frame.id);
-  if (frame.fd) out += "#0";  // and no flags
+  if (frame.fd) append(out, "#%X", static_cast<unsigned>(frame.fd_flags & 15));
   if (frame.remote) out += 'R';
+  if (frame.remote_length > 0) append(out, "%d", static_cast<int>(frame.remote_length));
   append_hex(out, frame, "");
-  out += '\n';
+  out += frame.tx ? " T\n" : "\n";  // received ones need no mark
 }
 
 }  // namespace
+
+void append_table_row(std::string& out, const CanFrame& frame, bool with_label) {
+  append_time(out, frame.time);
+  append(out, frame.extended ? ",%08" PRIX32 "," : ",%03" PRIX32 ",", frame.id);
+  append_hex(out, frame, "");
+  if (with_label) out += frame.label == 1 ? ",1" : ",0";
+  out += '\n';
+}
+
+void require_time(double seconds, double least, double most) {
+  if (seconds >= least && seconds <= most) return;
+  throw Error(ExitCode::kData, "a time of " + std::to_string(seconds) + " s cannot be written",
+              "time_unit=ms, us or ns says in which unit the log has its times");
+}
 
 const char* log_header(const std::string& format) {
   return format == "can-train-and-test" ? "timestamp,arbitration_id,data_field,attack\n" : "";

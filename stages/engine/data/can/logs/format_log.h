@@ -21,6 +21,12 @@ const char* log_header(const std::string& format);
 using RowWriter = void (*)(std::string& out, const CanFrame& frame);
 RowWriter row_writer(const std::string& format);
 
+/// A row of can-train-and-test, with its label or without.
+void append_table_row(std::string& out, const CanFrame& frame, bool with_label);
+
+/// Throws Error(kData) unless `least` <= `seconds` <= `most`.
+void require_time(double seconds, double least, double most);
+
 /// ".csv" or ".log".
 const char* log_extension(const std::string& format);
 

@@ -35,12 +35,16 @@ int code_of(const CanFrame& frame) {
 
 /// A double holds the microseconds of a time since 1970, and no more.
 uint64_t nanoseconds(double seconds) {
+  constexpr double kMost = 1.8e10;  // of 64 bits
+  require_time(seconds, 0, kMost);
   constexpr double kFine = 1e8;
   return static_cast<uint64_t>(seconds < kFine ? std::llround(seconds * 1e9)
                                                : std::llround(seconds * 1e6) * 1000);
 }
 
 std::tm calendar(double seconds) {
+  constexpr double kYear0 = -62167219200, kYear10000 = 253402300800;
+  require_time(seconds, kYear0, kYear10000 - 1);
   const auto whole = static_cast<std::time_t>(std::floor(seconds));
   std::tm out{};
   ::gmtime_r(&whole, &out);
@@ -63,6 +67,31 @@ class RowsWriter : public FrameWriter {
   RowWriter append_;
 };
 
+/// Without a label in the first row there is no column of labels, or unknown would become benign.
+class TableWriter : public FrameWriter {
+ public:
+  void add(const CanFrame& frame, std::string& out) override {
+    if (!has_begun_) begin(frame.label >= 0, out);
+    if (has_labels_ != (frame.label >= 0)) {
+      throw Error(ExitCode::kData, "some rows have a label and others have none",
+                  "a .csv needs one in every row or in none; .log holds the frames alone");
+    }
+    append_table_row(out, frame, has_labels_);
+  }
+  void finish(std::string& out) override {
+    if (!has_begun_) begin(true, out);
+  }
+
+ private:
+  void begin(bool has_labels, std::string& out) {
+    has_begun_ = true;
+    has_labels_ = has_labels;
+    out += has_labels ? log_header("can-train-and-test") : "timestamp,arbitration_id,data_field\n";
+  }
+
+  bool has_begun_ = false, has_labels_ = false;
+};
+
 /// Times count from the second in which the log begins, as its date says.
 class AscWriter : public FrameWriter {
  public:
@@ -70,26 +99,37 @@ class AscWriter : public FrameWriter {
     if (!has_begun_) begin(frame.time, out);
     char text[96];
     const double time = frame.time - start_;
+    const char* const direction = frame.tx ? "Tx" : "Rx";
     if (frame.fd) {
       std::snprintf(text, sizeof text,
-                    frame.extended ? "%11.6f CANFD %3d Rx %11Xx  0 0 %x %2d"
-                                   : "%11.6f CANFD %3d Rx %12X  0 0 %x %2d",
-                    time, frame.channel + 1, frame.id, code_of(frame), frame.length);
+                    frame.extended ? "%11.6f CANFD %3d %s %11Xx  %d %d %x %2d"
+                                   : "%11.6f CANFD %3d %s %12X  %d %d %x %2d",
+                    time, frame.channel + 1, direction, frame.id, frame.fd_flags & 1,
+                    frame.fd_flags >> 1 & 1, code_of(frame), frame.length);
     } else if (frame.remote) {
       std::snprintf(text, sizeof text,
-                    frame.extended ? "%11.6f %d  %Xx Rx r" : "%11.6f %d  %X Rx r", time,
-                    frame.channel + 1, frame.id);
+                    frame.extended ? "%11.6f %d  %Xx %s r" : "%11.6f %d  %X %s r", time,
+                    frame.channel + 1, frame.id, direction);
+      out += text;
+      text[0] = 0;
+      if (frame.remote_length > 0) std::snprintf(text, sizeof text, " %d", frame.remote_length);
     } else {
       std::snprintf(text, sizeof text,
-                    frame.extended ? "%11.6f %d  %Xx Rx d %x" : "%11.6f %d  %X Rx d %x", time,
-                    frame.channel + 1, frame.id, frame.length);
+                    frame.extended ? "%11.6f %d  %Xx %s d %x" : "%11.6f %d  %X %s d %x", time,
+                    frame.channel + 1, frame.id, direction, frame.length);
     }
     out += text;
     constexpr const char* kDigits = "0123456789ABCDEF";
     for (std::size_t i = 0; i < frame.length; ++i) {
       out += {' ', kDigits[frame.payload[i] >> 4], kDigits[frame.payload[i] & 15]};
     }
-    out += frame.fd ? " 0 0 0 0 0 0 0 0\n" : "\n";
+    text[0] = 0;
+    if (frame.fd) {  // flags: the format of CAN FD, BRS, ESI
+      const int flags = 0x1000 | (frame.fd_flags & 1) << 13 | (frame.fd_flags >> 1 & 1) << 14;
+      std::snprintf(text, sizeof text, " 0 0 %x 0 0 0 0 0", flags);
+    }
+    out += text;
+    out += '\n';
   }
   void finish(std::string& out) override {
     if (!has_begun_) begin(0, out);
@@ -288,7 +328,7 @@ class PcapngWriter : public FrameWriter {
 std::unique_ptr<FrameWriter> frame_writer(const std::string& file_name) {
   const std::string ending = std::filesystem::path(file_name).extension().string();
   if (ending == ".log") return std::make_unique<RowsWriter>("candump");
-  if (ending == ".csv") return std::make_unique<RowsWriter>("can-train-and-test");
+  if (ending == ".csv") return std::make_unique<TableWriter>();
   if (ending == ".asc") return std::make_unique<AscWriter>();
   if (ending == ".blf") return std::make_unique<BlfWriter>();
   if (ending == ".pcapng") return std::make_unique<PcapngWriter>();
@@ -297,6 +337,7 @@ std::unique_ptr<FrameWriter> frame_writer(const std::string& file_name) {
 }
 
 bool keeps_labels(const std::string& file_name) { return file_name.ends_with(".csv"); }
+bool keeps_remote(const std::string& file_name) { return !file_name.ends_with(".csv"); }
 bool keeps_buses(const std::string& file_name) { return !file_name.ends_with(".csv"); }
 
 }  // namespace kdgat::data

@@ -16,7 +16,8 @@ class FrameWriter {
   FrameWriter& operator=(const FrameWriter&) = delete;
   virtual ~FrameWriter() = default;
 
-  /// Appends to `out` what the frame adds. Times are numbers.
+  /// Appends to `out` what the frame adds. Times are numbers. Throws Error(kData) for a time that
+  /// the form cannot hold.
   virtual void add(const CanFrame& frame, std::string& out) = 0;
   /// What the log ends with; once, at the end.
   virtual void finish(std::string& out) = 0;
@@ -30,6 +31,7 @@ class FrameWriter {
 std::unique_ptr<FrameWriter> frame_writer(const std::string& file_name);
 
 /// The same form keeps them: labels (csv), buses (all but csv), remote frames (all but csv).
+bool keeps_remote(const std::string& file_name);
 bool keeps_labels(const std::string& file_name);
 bool keeps_buses(const std::string& file_name);
 

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <utility>
 
 #include "engine/data/can/frames/row_fields.h"
 #include "engine/data/core/dataset_files.h"
 #include "engine/file/csv.h"
 #include "engine/file/number_text.h"
 #include "kdgat/error.h"
+#include "kdgat/text.h"
 
 namespace kdgat::data {
 
@@ -16,10 +19,19 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kMostIntervals = 1'000'000;  // a few are meant
+constexpr double kLeastEpoch = 1e8;                // seconds: later times are since 1970 (1973)
+
+std::string seconds_text(double seconds) { return format_number("%.15g", seconds); }
+
+std::string format_id(uint32_t id) {
+  char text[16];
+  std::snprintf(text, sizeof text, id > 0x7FF ? "%08X" : "%03X", id);
+  return text;
+}
 
 }  // namespace
 
-LabelIntervals::LabelIntervals(const fs::path& table) {
+LabelIntervals::LabelIntervals(const fs::path& table) : table_(table.string()) {
   file::CsvReader rows{file::LineReader(table)};
   const std::size_t begin = rows.require("begin"), end = rows.require("end");
   const std::optional<std::size_t> id = rows.find("id");
@@ -31,6 +43,7 @@ LabelIntervals::LabelIntervals(const fs::path& table) {
                   rows.where());
     };
     Interval one{seconds(begin), seconds(end)};
+    one.line = rows.line();
     if (one.end < one.begin) {
       throw Error(ExitCode::kData, "the interval ends before it begins", "", rows.where());
     }
@@ -41,6 +54,7 @@ LabelIntervals::LabelIntervals(const fs::path& table) {
                     rows.where());
       }
       one.id = frame.id;
+      ids_[frame.id] = false;
     }
     intervals_.push_back(one);
     if (intervals_.size() > kMostIntervals) {
@@ -52,30 +66,98 @@ LabelIntervals::LabelIntervals(const fs::path& table) {
   for (const Interval& one : intervals_) {
     latest_end_.push_back(latest_end_.empty() ? one.end : std::max(latest_end_.back(), one.end));
   }
+  unmet_ = intervals_.size();
 }
 
-int8_t LabelIntervals::label_of(const CanFrame& frame) const {
+int8_t LabelIntervals::label_of(const CanFrame& frame) {
+  see(frame);
   if (std::isnan(frame.time)) return -1;
   const auto after =
       std::upper_bound(intervals_.begin(), intervals_.end(), frame.time,
                        [](double time, const Interval& one) { return time < one.begin; });
+  int8_t label = 0;
   for (auto i = static_cast<std::size_t>(after - intervals_.begin()); i-- > 0;) {
-    if (latest_end_[i] < frame.time) return 0;  // and so did all before it
-    const Interval& one = intervals_[i];
-    if (one.end >= frame.time && (one.id < 0 || one.id == int64_t{frame.id})) return 1;
+    if (latest_end_[i] < frame.time) break;  // and so did all before it
+    Interval& one = intervals_[i];
+    if (one.end < frame.time || (one.id >= 0 && one.id != int64_t{frame.id})) continue;
+    label = 1;
+    if (!std::exchange(one.is_met, true)) --unmet_;
+    if (unmet_ == 0) break;  // else others may be met by the same frame
   }
-  return 0;
+  return label;
 }
 
-std::optional<LabelIntervals> labels_beside(const fs::path& log) {
-  if (log == "-") return std::nullopt;
-  fs::path own = log.parent_path() / unpacked_name(log);
-  own.replace_extension(".labels.csv");
-  for (const fs::path& table : {own, log.parent_path() / "labels.csv"}) {
-    std::error_code ignored;
-    if (fs::is_regular_file(table, ignored)) return LabelIntervals(table);
+void LabelIntervals::see(const CanFrame& frame) {
+  ++asked_;
+  if (const auto id = ids_.find(frame.id); id != ids_.end()) id->second = true;
+  if (std::isnan(frame.time)) return;
+  first_ = std::min(first_, frame.time);
+  last_ = std::max(last_, frame.time);
+}
+
+std::string LabelIntervals::shown(const Interval& one) const {
+  std::string out = "line " + std::to_string(one.line) + ", ";
+  if (one.id >= 0) out += "id " + format_id(static_cast<uint32_t>(one.id)) + " ";
+  return out + seconds_text(one.begin) + " to " + seconds_text(one.end);
+}
+
+std::string LabelIntervals::times() const {
+  if (first_ > last_) return "the frames have no times";
+  const double from = intervals_.front().begin, to = latest_end_.back();
+  std::string out = "the frames are from " + seconds_text(first_) + " to " + seconds_text(last_);
+  if (to >= first_ && from <= last_) return out;
+  out += ", the intervals from " + seconds_text(from) + " to " + seconds_text(to);
+  const bool is_since_start = to < kLeastEpoch && first_ >= kLeastEpoch;
+  const bool is_epoch = from >= kLeastEpoch && last_ < kLeastEpoch;
+  if (is_since_start) out += ": those look like seconds since the start of the log";
+  if (is_epoch) out += ": those look like seconds since 1970, the frames count from a start";
+  return out;
+}
+
+std::vector<Diagnostic> LabelIntervals::notes() const {
+  const auto of_all = [&](std::size_t count) {
+    return grouped(static_cast<int64_t>(count)) + " of " + grouped(std::ssize(intervals_)) +
+           (intervals_.size() == 1 ? " interval" : " intervals");
+  };
+  if (intervals_.empty()) return {{table_, "holds no interval: every frame counts as benign", ""}};
+  if (asked_ == 0) {
+    return {{table_, "not used: every row of the log has a label of its own", ""}};
   }
-  return std::nullopt;
+  if (unmet_ == 0) return {};
+  const auto first = std::find_if(intervals_.begin(), intervals_.end(),
+                                  [](const Interval& one) { return !one.is_met; });
+  std::string message = of_all(unmet_) + " met no frame, the first is " + shown(*first);
+  const bool is_none = unmet_ == intervals_.size();
+  if (is_none) message += "; every frame counts as benign";
+  std::string absent;
+  int64_t absent_ids = 0;
+  for (const auto& [id, is_there] : ids_) {
+    if (is_there) continue;
+    if (absent_ids++ == 0) absent = format_id(id);
+  }
+  if (absent_ids > 0) {
+    message += "; no frame has the id " + absent +
+               (absent_ids > 1 ? " and " + grouped(absent_ids - 1) + " more of its ids" : "");
+  }
+  return {{table_, message + "; " + times(),
+           is_none ? "begin and end are seconds on the clock of the log" : ""}};
+}
+
+LabelIntervals* LabelTables::of(const fs::path& log) {
+  if (log == "-") return nullptr;
+  const fs::path table = label_table_of(log);
+  if (table.empty()) return nullptr;
+  const auto found = tables_.find(table);
+  if (found != tables_.end()) return &found->second;
+  return &tables_.emplace(table, LabelIntervals(table)).first->second;
+}
+
+std::vector<Diagnostic> LabelTables::notes() const {
+  std::vector<Diagnostic> out;
+  for (const auto& [path, table] : tables_) {
+    for (Diagnostic& note : table.notes()) out.push_back(std::move(note));
+  }
+  return out;
 }
 
 }  // namespace kdgat::data

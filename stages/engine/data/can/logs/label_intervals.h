@@ -4,10 +4,13 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
+#include <limits>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "engine/data/can/frames/can_frame.h"
+#include "kdgat/error.h"
 
 namespace kdgat::data {
 
@@ -18,20 +21,44 @@ class LabelIntervals {
   /// with file and line.
   explicit LabelIntervals(const std::filesystem::path& table);
 
-  /// 1 for a frame of an interval, 0 for all others; -1 without a time.
-  int8_t label_of(const CanFrame& frame) const;
+  /// 1 for a frame of an interval, 0 for all others; -1 without a time. Asked for each frame whose
+  /// row has no label.
+  int8_t label_of(const CanFrame& frame);
+
+  /// Call behind the last frame: intervals, and ids, that met no frame, and why that may be.
+  std::vector<Diagnostic> notes() const;
 
  private:
   struct Interval {
     double begin = 0, end = 0;
     int64_t id = -1;  // -1: any
+    int64_t line = 0;
+    bool is_met = false;
   };
+  void see(const CanFrame& frame);
+  std::string shown(const Interval& one) const;
+  std::string times() const;
+
+  std::string table_;
   std::vector<Interval> intervals_;  // by their begin
   std::vector<double> latest_end_;   // up to each
+  std::map<uint32_t, bool> ids_;     // of intervals, and whether a frame has it
+  std::size_t unmet_ = 0;
+  int64_t asked_ = 0;                                       // frames without a label
+  double first_ = std::numeric_limits<double>::infinity();  // time of these
+  double last_ = -std::numeric_limits<double>::infinity();
 };
 
-/// Of "drive.blf" the table "drive.labels.csv", else "labels.csv" in the same folder; nullopt if
-/// there is neither. Throws Error(kData).
-std::optional<LabelIntervals> labels_beside(const std::filesystem::path& log);
+/// The tables beside logs (label_table_of()), each read once: one may be of several logs.
+class LabelTables {
+ public:
+  /// nullptr if there is none. Throws Error(kData).
+  LabelIntervals* of(const std::filesystem::path& log);
+  /// Call behind the last log: LabelIntervals::notes() of all.
+  std::vector<Diagnostic> notes() const;
+
+ private:
+  std::map<std::filesystem::path, LabelIntervals> tables_;
+};
 
 }  // namespace kdgat::data

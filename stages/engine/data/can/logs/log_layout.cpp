@@ -4,7 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "engine/data/can/frames/row_fields.h"
 #include "engine/data/can/logs/row_parsers.h"
+#include "engine/data/can/logs/time_reading.h"
 #include "engine/file/line_reader.h"
 #include "engine/file/text_kind.h"
 
@@ -24,7 +26,29 @@ const LogLayout kForms[] = {
     {"otids", parse_otids_row, true, {}, 13},
     {"crysys", parse_candump_row, false, {}, 5},
     {"recan", parse_recan_row, false, {}, 5},
+    {"hcrl-text", parse_hcrl_text_row, false, {}, 0},
+    {"can-table", parse_can_table_row, true, {}, 0},
 };
+
+bool is_header(const std::string& line) {
+  return line.find_first_of("ghijklmnopqrstuvwxyzGHIJKLMNOPQSUVWXYZ") != std::string::npos &&
+         line.find_first_of(",;\t") != std::string::npos && line.find('#') == std::string::npos &&
+         std::string("0123456789(-").find(line[0]) == std::string::npos;
+}
+
+/// candump -td and -tz write three digits of seconds, times since 1970 have ten.
+bool has_short_times(const std::string& line) {
+  const std::size_t open = line.find_first_not_of(' ');
+  return open != std::string::npos && line.substr(open, 1) == "(" && line.find('.') == open + 4;
+}
+
+/// How many lines the form is told from: how numbers are written in a table takes more.
+std::size_t wanted_lines(const std::vector<std::string>& lines) {
+  constexpr std::size_t kTableLines = 500, kGapLines = 100;
+  if (lines.empty()) return kProbeLines;
+  if (is_header(lines.front())) return kTableLines;
+  return has_short_times(lines.front()) ? kGapLines : kProbeLines;
+}
 
 /// The start of a line as shown in a message; a log may not steer the terminal.
 std::string shortened(std::string_view line) {
@@ -50,43 +74,31 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-bool is_header(const std::string& line) {
-  return line.find_first_of("ghijklmnopqrstuvwxyzGHIJKLMNOPQSUVWXYZ") != std::string::npos &&
-         line.find(',') != std::string::npos && line.find('#') == std::string::npos &&
-         std::string("0123456789(-").find(line[0]) == std::string::npos;
-}
-
-/// Columns of a can-train-and-test file by name; by position where no name is known, as the
-/// published loader does.
-LogLayout table_layout(const std::string& file, const std::string& header) {
-  LogLayout layout = kForms[0];
-  const std::vector<std::string> names = split_header(header);
-  const std::vector<std::vector<std::string>> known = {{"timestamp", "time"},
-                                                       {"arbitration_id", "can_id", "id"},
-                                                       {"data_field", "data", "payload"},
-                                                       {"attack", "label"}};
-  layout.columns = static_cast<int>(names.size());
-  bool any = false;
-  for (std::size_t c = 0; c < known.size(); ++c) {
-    layout.column[c] = -1;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      if (has(known[c], names[i])) layout.column[c] = static_cast<int>(i);
-    }
-    any |= layout.column[c] >= 0;
-  }
-  if (!any && names.size() == 4) {
-    layout.column = {0, 1, 2, 3};
-  } else if (names.size() > 8) {
-    throw Error(ExitCode::kData, "more columns than a CAN log has: " + shortened(header),
-                "format=NAME names the form", file + ":1");
-  }
-  for (std::size_t c = 0; c < 3; ++c) {  // the label may be missing
-    if (layout.column[c] < 0) {
-      throw Error(ExitCode::kData, "column " + known[c][0] + " is missing",
-                  "the header is: " + shortened(header), file + ":1");
+/// A table by the names of its columns. One of time, id, payload and label alone has a parser of
+/// its own, which is faster; it is taken where it reads what the other does.
+LogLayout table_layout(const std::string& file, std::span<const std::string> lines,
+                       const std::string& format) {
+  const LogLayout& plain = kForms[0];
+  LogLayout layout;
+  layout.format = "can-table";
+  layout.parse = parse_can_table_row;
+  layout.has_header = true;
+  layout.table = std::make_shared<CanTable>(file, lines, format == plain.format);
+  CanTable& table = *layout.table;
+  if (format == layout.format || !table.is_plain()) return layout;
+  LogLayout fast = plain;
+  fast.table = layout.table;
+  fast.columns = table.columns();
+  fast.column = {table.place(Column::kTime), table.place(Column::kId),
+                 table.place(Column::kPayload), table.place(Column::kLabel)};
+  CanTable probe = table;
+  for (const std::string& line : lines.subspan(1)) {
+    CanFrame frame, other;
+    if (fast.parse(fast, line, frame) != nullptr && !probe.parse(line, nullptr, other)) {
+      return layout;
     }
   }
-  return layout;
+  return fast;
 }
 
 const LogLayout* form_named(const std::string& name) {
@@ -113,7 +125,12 @@ LogLayout recognise_log(const std::string& file, std::span<const std::string> li
   if (format != "auto") {
     const LogLayout* form = form_named(format);
     if (form == nullptr) throw Error(ExitCode::kUsage, "no log format is called " + format);
-    if (header && form->parse == parse_table_row) return table_layout(file, lines.front());
+    const bool is_table = form->parse == parse_table_row || form->parse == parse_can_table_row;
+    if (header && is_table) return table_layout(file, lines, format);
+    if (form->parse == parse_can_table_row) {
+      throw Error(ExitCode::kData, "no header: " + shortened(lines.front()),
+                  "can-table needs the names of its columns in the first line", file + ":1");
+    }
     LogLayout layout = *form;
     layout.has_header = header;
     if (form->parse == parse_table_row) {  // columns in their published order
@@ -128,9 +145,9 @@ LogLayout recognise_log(const std::string& file, std::span<const std::string> li
   }
   if (header) {
     const std::vector<std::string> names = split_header(lines.front());
-    if (has(names, "payload_hex")) return *form_named("daga");
+    if (has(names, "payload_hex") && has(names, "payload_bin")) return *form_named("daga");
     if (has(names, "intid1")) return *form_named("otids");
-    return table_layout(file, lines.front());
+    return table_layout(file, lines, format);
   }
   // The form that reads most of the first lines; a malformed row among them does no harm.
   const LogLayout* best = nullptr;
@@ -141,7 +158,8 @@ LogLayout recognise_log(const std::string& file, std::span<const std::string> li
     std::size_t rows = 0;
     for (const std::string& line : lines) {
       CanFrame frame;
-      if (form.parse(form, line, frame) == nullptr) ++rows;
+      const char* const fault = form.parse(form, line, frame);
+      if (fault == nullptr || fault == row::kErrorFrame) ++rows;
     }
     if (rows > best_rows) {
       best = &form;
@@ -190,7 +208,7 @@ class TextRows : public FrameReader {
   TextRows(file::ByteReader bytes, const std::string& format) : reader_(std::move(bytes)) {
     std::string_view line;
     std::vector<std::string> probe;
-    while (probe.size() < kProbeLines && reader_.next(line)) {
+    while (probe.size() < wanted_lines(probe) && reader_.next(line)) {
       if (line.find_first_not_of(" \t") == std::string_view::npos) continue;
       if (probe.empty() && line.starts_with("\xEF\xBB\xBF"))
         line.remove_prefix(3);  // byte order mark
@@ -204,6 +222,14 @@ class TextRows : public FrameReader {
       throw file::refuse_not_text(reader_.name(), what);
     }
     layout_ = recognise_log(reader_.name(), probe, format);
+    if (!layout_.table && has_short_times(probe.front())) {
+      std::vector<double> times;
+      for (const std::string& one : probe) {
+        CanFrame frame;
+        if (layout_.parse(layout_, one, frame) == nullptr) times.push_back(frame.time);
+      }
+      look_like_gaps_ = look_like_gaps(times);
+    }
     layout_.channels = &channels_;
     if (layout_.has_header) first_used_ = 1;
   }
@@ -213,8 +239,14 @@ class TextRows : public FrameReader {
   std::string where() const override { return reader_.name() + ":" + std::to_string(line_number_); }
   int64_t bytes_read() const override { return reader_.bytes_read(); }
   const ChannelNames& channel_names() const override { return channels_; }
+  double units_a_second() const override {
+    return layout_.table ? layout_.table->units_a_second() : 0;
+  }
+  bool times_look_like_gaps() const override { return look_like_gaps_; }
   std::vector<Diagnostic> notes() const override {
     std::vector<Diagnostic> out;
+    if (layout_.table) out = layout_.table->notes(reader_.name());
+    passed_.tell(reader_.name(), out);
     for (const std::string& what : channels_.problems()) out.push_back({reader_.name(), what, ""});
     return out;
   }
@@ -223,6 +255,11 @@ class TextRows : public FrameReader {
     while (next_line()) {
       if (line_.empty() || line_.find_first_not_of(" \t") == std::string_view::npos) continue;
       fault_ = layout_.parse(layout_, line_, frame);
+      if (fault_ == row::kErrorFrame) {
+        ++passed_.error_frames;
+        frame = CanFrame();
+        continue;
+      }
       return fault_ == nullptr ? Got::kFrame : Got::kFault;
     }
     return Got::kEnd;
@@ -243,6 +280,8 @@ class TextRows : public FrameReader {
   file::LineReader reader_;
   LogLayout layout_;
   ChannelNames channels_;
+  Passed passed_;
+  bool look_like_gaps_ = false;
   std::vector<std::pair<int64_t, std::string>> first_lines_;  // read to recognise the form
   std::size_t first_used_ = 0;
   std::string_view line_;  // the last one

@@ -1,7 +1,8 @@
 // Logs of which each line is a row by itself, and how the form of such a log is told.
 //
 //   can-train-and-test  timestamp,arbitration_id,data_field[,attack]   header; hexadecimal
-//   hcrl                timestamp,id,dlc,b0,..,R|T                     DLC+4 fields, hexadecimal
+//   can-table           any names of can_columns.h, in any order      header; comma, semicolon, tab
+//   hcrl                timestamp,id,dlc,b0,..,R|T|0|1                 DLC+4 fields, hexadecimal
 //   candump             (1.0) can0 1A0#0011                            candump -L; also 29-bit ids,
 //                                                                      FD `##`, remote `#R`
 //   candump-screen      (1.0)  can0  1A0   [2]  00 11                  the time may be missing
@@ -10,6 +11,7 @@
 //                       PAYLOAD_BIN,ANOMALY
 //   otids               Time,IntID1,IntID2,DLC,IntData1..8,Label       decimal
 //   crysys              (1.0) can0 1A0#0011 False<TAB>False            either True is an attack
+//   hcrl-text           Timestamp: 1.0  ID: 0316  000  DLC: 8  05 ..  attack-free logs of HCRL
 //   recan               timestamp,interface,id,dlc,01010101..          payload in binary digits
 #pragma once
 
@@ -21,6 +23,7 @@
 
 #include "engine/data/can/frames/can_frame.h"
 #include "engine/data/can/frames/channel_names.h"
+#include "engine/data/can/logs/can_table.h"
 #include "engine/data/can/logs/forms/frame_reader.h"
 #include "engine/file/byte_reader.h"
 
@@ -38,6 +41,8 @@ struct LogLayout {
   /// can-train-and-test: positions of time, id, payload and label (-1: no label).
   std::array<int, 4> column = {0, 1, 2, 3};
   int columns = 4;
+  /// can-table: how its columns are read.
+  std::shared_ptr<CanTable> table = nullptr;
   /// Of the log that is read; nullptr: nobody asks which bus a frame is of. Not owned.
   ChannelNames* channels = nullptr;
 };

@@ -2,7 +2,11 @@
 // wrong.
 #include "engine/data/can/logs/row_parsers.h"
 
+#include <optional>
+
 #include "engine/data/can/frames/row_fields.h"
+#include "engine/data/can/logs/can_columns.h"
+#include "engine/data/can/logs/row_times.h"
 
 namespace kdgat::data {
 
@@ -16,6 +20,40 @@ const char* read_channel(const LogLayout& layout, std::string_view name, CanFram
   const int channel = layout.channels->number(name);
   if (channel < 0) return row::kManyChannels;
   frame.channel = static_cast<uint8_t>(channel);
+  return nullptr;
+}
+
+/// "(12.5)" or "(2018-12-06 09:31:30.572475)" at the front of `rest`.
+const char* read_candump_time(std::string_view& rest, CanFrame& frame) {
+  const std::string_view first = row::word(rest);
+  if (first.ends_with(')')) return row::read_bracketed_time(first, frame.time);
+  const std::size_t end = rest.find(')');
+  if (!first.starts_with('(') || end == std::string_view::npos) return row::kBadTime;
+  const std::string_view whole(first.data() + 1,
+                               static_cast<std::size_t>(rest.data() + end - first.data()) - 1);
+  rest.remove_prefix(end + 1);
+  return row::read_date_time(whole, frame.time);
+}
+
+/// Error frames have an id of eight digits with bit 29.
+const char* read_candump_id(std::string_view text, CanFrame& frame) {
+  const char* const fault = row::read_hex_id(text, frame);
+  frame.extended = text.size() > 3;
+  if (fault != row::kBigId || text.size() != 8) return fault;
+  return text[0] == '2' || text[0] == '3' ? row::kErrorFrame : fault;
+}
+
+/// What may stand behind the payload: the direction (-x), then a label.
+const char* read_candump_tail(std::string_view& rest, CanFrame& frame) {
+  std::string_view text = row::word(rest);
+  if (text == "R" || text == "T") {
+    frame.tx = text == "T";
+    text = row::word(rest);
+  }
+  if (text.empty()) return nullptr;
+  const std::optional<int> label = known_label_word(text);
+  if (!label) return row::kManyFields;
+  frame.label = static_cast<int8_t>(*label);
   return nullptr;
 }
 
@@ -57,33 +95,67 @@ const char* parse_hcrl_row(const LogLayout&, std::string_view line, CanFrame& fr
   }
   frame.length = static_cast<uint8_t>(length);
   if (!fields.next(field)) return nullptr;  // attack-free logs may have no flag
-  if (field == "R" || field == "T") {
-    frame.label = field == "T" ? 1 : 0;
+  if (field == "R" || field == "0") {
+    frame.label = 0;
+  } else if (field == "T" || field == "1") {
+    frame.label = 1;
   } else {
     return "the flag is neither R nor T";
   }
   return fields.next(field) ? row::kManyFields : nullptr;
 }
 
+const char* parse_can_table_row(const LogLayout& layout, std::string_view line, CanFrame& frame) {
+  return layout.table->parse(line, layout.channels, frame);
+}
+
+const char* parse_hcrl_text_row(const LogLayout&, std::string_view line, CanFrame& frame) {
+  std::string_view rest = line;
+  if (row::word(rest) != "Timestamp:") return row::kFewFields;
+  KDGAT_TRY(row::read_time(row::word(rest), frame.time));
+  if (row::word(rest) != "ID:") return row::kFewFields;
+  KDGAT_TRY(row::read_hex_id(row::word(rest), frame));
+  const std::string_view bits = row::word(rest);  // remote, and two that are 0
+  if (bits != "000" && bits != "100") return "the bits after the id are neither 000 nor 100";
+  frame.remote = bits == "100";
+  int64_t length = 0;
+  if (row::word(rest) != "DLC:") return row::kFewFields;
+  if (!row::read_decimal(row::word(rest), length) || length < 0) return row::kBadLength;
+  if (length > 8) return row::kLongPayload;
+  frame.remote_length = static_cast<uint8_t>(frame.remote ? length : 0);
+  int64_t count = 0;
+  for (std::string_view byte = row::word(rest); !byte.empty(); byte = row::word(rest)) {
+    if (count == length) return row::kBadLength;
+    if (byte.size() != 2 || (row::hex(byte[0]) | row::hex(byte[1])) < 0) return row::kBadPayload;
+    frame.payload[static_cast<std::size_t>(count++)] =
+        static_cast<uint8_t>(row::hex(byte[0]) << 4 | row::hex(byte[1]));
+  }
+  if (count != length && !(frame.remote && count == 0)) return row::kBadLength;
+  if (frame.remote && count > 0) return "a remote frame with a payload";
+  frame.length = static_cast<uint8_t>(count);
+  return nullptr;
+}
+
 const char* parse_candump_row(const LogLayout& layout, std::string_view line, CanFrame& frame) {
   std::string_view rest = line;
-  KDGAT_TRY(row::read_bracketed_time(row::word(rest), frame.time));
+  KDGAT_TRY(read_candump_time(rest, frame));
   const std::string_view interface = row::word(rest);
   if (interface.empty()) return row::kFewFields;
   std::string_view text = row::word(rest);
   const std::size_t hash = text.find('#');
   if (hash == std::string_view::npos) return "no # between id and payload";
-  KDGAT_TRY(row::read_hex_id(text.substr(0, hash), frame));
-  frame.extended = hash > 3;
+  KDGAT_TRY(read_candump_id(text.substr(0, hash), frame));
   text.remove_prefix(hash + 1);
   if (!text.empty() && text.front() == '#') {  // FD: one digit of flags, then the payload
     frame.fd = true;
     if (text.size() < 2 || row::hex(text[1]) < 0) return "no flags digit after ##";
+    frame.fd_flags = static_cast<uint8_t>(row::hex(text[1]));
     text.remove_prefix(2);
   } else if (!text.empty() && (text.front() == 'R' || text.front() == 'r')) {
     frame.remote = true;
     if (text.size() > 2 || (text.size() == 2 && (text[1] < '0' || text[1] > '8')))
       return row::kBadLength;
+    if (text.size() == 2) frame.remote_length = static_cast<uint8_t>(text[1] - '0');
     text = {};
   }
   if (const std::size_t raw = text.find('_'); raw != std::string_view::npos && !frame.fd) {
@@ -96,9 +168,7 @@ const char* parse_candump_row(const LogLayout& layout, std::string_view line, Ca
     KDGAT_TRY(row::read_truth(row::word(rest), second));
     frame.label = first || second ? 1 : 0;
   } else {
-    // candump -L may add the direction.
-    const std::string_view direction = row::word(rest);
-    if (!direction.empty() && direction != "R" && direction != "T") return row::kManyFields;
+    KDGAT_TRY(read_candump_tail(rest, frame));
   }
   return row::trim(rest).empty() ? read_channel(layout, interface, frame) : row::kManyFields;
 }
@@ -106,13 +176,18 @@ const char* parse_candump_row(const LogLayout& layout, std::string_view line, Ca
 const char* parse_screen_row(const LogLayout& layout, std::string_view line, CanFrame& frame) {
   std::string_view rest = row::trim(line);
   frame.time = std::numeric_limits<double>::quiet_NaN();
-  if (!rest.empty() && rest.front() == '(')
-    KDGAT_TRY(row::read_bracketed_time(row::word(rest), frame.time));
+  if (!rest.empty() && rest.front() == '(') KDGAT_TRY(read_candump_time(rest, frame));
   const std::string_view interface = row::word(rest);
   if (interface.empty()) return row::kFewFields;
-  const std::string_view id = row::word(rest);
-  KDGAT_TRY(row::read_hex_id(id, frame));
-  frame.extended = id.size() > 3;
+  std::string_view id = row::word(rest);
+  if (id == "RX" || id == "TX") {  // candump -x: also BRS and ESI, each a letter or "-"
+    frame.tx = id == "TX";
+    const std::string_view brs = row::word(rest), esi = row::word(rest);
+    if ((brs != "-" && brs != "B") || (esi != "-" && esi != "E")) return "no flags after RX or TX";
+    frame.fd_flags = static_cast<uint8_t>((brs == "B" ? 1 : 0) | (esi == "E" ? 2 : 0));
+    id = row::word(rest);
+  }
+  KDGAT_TRY(read_candump_id(id, frame));
   std::string_view text = row::word(rest);
   if (text.size() < 3 || text.front() != '[' || text.back() != ']')
     return "no [length] after the id";
@@ -125,6 +200,7 @@ const char* parse_screen_row(const LogLayout& layout, std::string_view line, Can
   rest = row::trim(rest);
   if (rest.starts_with("remote request")) {
     frame.remote = true;
+    frame.remote_length = static_cast<uint8_t>(length);
     return read_channel(layout, interface, frame);
   }
   for (int64_t i = 0; i < length; ++i) {

@@ -13,6 +13,8 @@ namespace kdgat::data {
 
 const char* parse_table_row(const LogLayout& layout, std::string_view line, CanFrame& frame);
 const char* parse_hcrl_row(const LogLayout& layout, std::string_view line, CanFrame& frame);
+const char* parse_can_table_row(const LogLayout& layout, std::string_view line, CanFrame& frame);
+const char* parse_hcrl_text_row(const LogLayout& layout, std::string_view line, CanFrame& frame);
 const char* parse_candump_row(const LogLayout& layout, std::string_view line, CanFrame& frame);
 const char* parse_screen_row(const LogLayout& layout, std::string_view line, CanFrame& frame);
 const char* parse_road_row(const LogLayout& layout, std::string_view line, CanFrame& frame);

@@ -98,7 +98,7 @@ class LogReader {
 
   std::vector<CanFrame> read(const InputLog& input) {
     CanLog log(file::ByteReader(input.path, call_.cancelled), options_.input_format,
-               options_.strict);
+               options_.strict, kAllChannels, options_);
     std::vector<CanFrame> frames;
     int64_t attack_rows = 0, first_attack = 0, remote = 0;
     std::bitset<kMostChannels> buses;

@@ -6,12 +6,12 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <random>
 
 #include "engine/data/can/logs/can_log.h"
 #include "engine/data/can/logs/format_log.h"
 #include "support/can/log_text.h"
 #include "support/can/mf4_writer.h"
+#include "support/can/read_form.h"
 #include "support/programs/command.h"
 #include "support/programs/python.h"
 
@@ -21,73 +21,11 @@ namespace {
 using Catch::Contains;
 using test::data_error;
 
-struct ReadForm {
-  std::string format, problems;
-  std::vector<CanFrame> frames;
-  int64_t malformed = 0;
-};
-
-ReadForm read_form(file::ByteReader bytes, const std::string& format = "auto") {
-  CanLog log(std::move(bytes), format, false);
-  ReadForm out;
-  out.format = log.format();
-  CanFrame frame;
-  while (log.next(frame)) out.frames.push_back(frame);
-  out.malformed = log.malformed();
-  for (const Diagnostic& problem : log.problems()) out.problems += problem.text() + "\n";
-  return out;
-}
-ReadForm read_form(const std::string& bytes) { return read_form(file::ByteReader("log", bytes)); }
-
-/// Of two buses, with 11 and 29 bits, up to 8 and up to 64 bytes; times are whole 10 microseconds.
-std::vector<CanFrame> form_frames(std::size_t count, bool with_remote = true, unsigned seed = 1) {
-  constexpr std::array<uint8_t, 9> kLengths = {0, 1, 7, 8, 12, 20, 32, 48, 64};
-  std::mt19937 random(seed);
-  std::vector<CanFrame> out;
-  int64_t time = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    CanFrame frame;
-    time += 1 + random() % 300;
-    frame.time = static_cast<double>(time) * 1e-5;
-    frame.extended = random() % 3 == 0;
-    frame.id = random() & (frame.extended ? 0x1fffffffU : 0x7ffU);
-    frame.channel = static_cast<uint8_t>(random() % 2);
-    frame.length = kLengths[random() % kLengths.size()];
-    frame.fd = frame.length > 8 || random() % 4 == 0;
-    if (with_remote && random() % 10 == 0) {
-      frame.remote = true;
-      frame.fd = false;
-      frame.length = 0;
-    }
-    for (std::size_t b = 0; b < frame.length; ++b)
-      frame.payload[b] = static_cast<uint8_t>(random());
-    out.push_back(frame);
-  }
-  return out;
-}
-
-/// `start`: what the log adds to the times.
-void check_same(const std::vector<CanFrame>& got, const std::vector<CanFrame>& wanted,
-                double start) {
-  REQUIRE(got.size() == wanted.size());
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    INFO("frame " << i);
-    const CanFrame &a = got[i], &b = wanted[i];
-    REQUIRE(std::abs(a.time - start - b.time) < 1e-6);
-    REQUIRE(a.key() == b.key());
-    REQUIRE(a.extended == b.extended);
-    REQUIRE(a.remote == b.remote);
-    REQUIRE(a.fd == b.fd);
-    REQUIRE(a.length == b.length);
-    REQUIRE(a.payload == b.payload);
-    REQUIRE(a.label == -1);
-  }
-}
-
-std::vector<CanFrame> on_one_bus(std::vector<CanFrame> frames) {
-  for (CanFrame& frame : frames) frame.channel = 0;
-  return frames;
-}
+using test::check_same;
+using test::form_frames;
+using test::on_one_bus;
+using test::read_form;
+using test::ReadForm;
 
 TEST_CASE("BLF: objects in containers and without, in both units of time", "[log_forms]") {
   const std::vector<CanFrame> frames = form_frames(500);
@@ -300,12 +238,27 @@ TEST_CASE("zstd and gzip are unpacked on the way, a damaged one is told", "[log_
     }
   }
   const std::string packed = test::read_text(scratch / "a.zst");
-  test::write_text(scratch / "cut.zst", packed.substr(0, packed.size() / 2));
-  CHECK_THAT(data_error([&] { read_form(file::ByteReader(scratch / "cut.zst")); }),
-             Contains("the zstd data ends too early"));
   test::write_text(scratch / "bad.zst", packed.substr(0, 4) + std::string(40, '\xff'));
   CHECK_THAT(data_error([&] { read_form(file::ByteReader(scratch / "bad.zst")); }),
              Contains("damaged zstd data"));
+}
+
+TEST_CASE("packed logs that are cut short are read up to there, with a warning", "[log_forms]") {
+  const std::vector<CanFrame> frames = form_frames(5000);
+  const test::ScratchFolder scratch;
+  test::write_gzip(scratch / "a.gz", test::blf_of(frames, {false}));
+  test::write_text(scratch / "a.zst", zstd_of(test::blf_of(frames, {false})));
+  for (const char* name : {"a.gz", "a.zst"}) {
+    const std::string packed = test::read_text(scratch / name);
+    test::write_text(scratch / "cut", packed.substr(0, packed.size() - packed.size() / 4));
+    const ReadForm read = read_form(file::ByteReader(scratch / "cut"));
+    CHECK(read.frames.size() > frames.size() / 4);
+    CHECK(read.frames.size() < frames.size());
+    check_same(read.frames,
+               {frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(read.frames.size())},
+               test::kBlfStart);
+    CHECK_THAT(read.problems, Contains("data ends too early: read up to there"));
+  }
 }
 
 TEST_CASE("ASC: dates, bases, CAN FD, remote and error frames", "[log_forms]") {

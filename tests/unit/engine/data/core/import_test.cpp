@@ -56,6 +56,24 @@ TEST_CASE("ids of test files alone are out of the vocabulary", "[import]") {
   CHECK(store.y()[3] == 0);
 }
 
+TEST_CASE("logs of a folder for validation are the validation part", "[import]") {
+  const test::ScratchFolder folder;
+  write_text(folder / "in/Train/a.csv", log_text(300, 0x100, 3));
+  write_text(folder / "in/VAL/drive1/b.csv", log_text(300, 0x102, 2));
+  write_text(folder / "in/test/c.csv", log_text(300, 0x100, 3));
+  graph::import_logs(folder / "in", folder / "out", {});
+  const graph::GraphStore store = graph::GraphStore::open(folder / "out/graphs.safetensors");
+  CHECK(store.ids()->count() == 4);  // 103 is of validation alone
+  const graph::Split split = graph::load_split(folder / "out/split.safetensors", store);
+  CHECK(split.parts.at("train").size() == 2);
+  CHECK(split.parts.at("test/test").size() == 2);
+  REQUIRE(split.parts.at("val").size() == 2);
+  for (const int64_t graph : split.parts.at("val")) {
+    const int32_t source = store.source_of()[static_cast<std::size_t>(graph)];
+    CHECK(store.sources()[static_cast<std::size_t>(source)].path == "VAL/drive1/b.csv");
+  }
+}
+
 TEST_CASE("rows without labels give -1, or benign where that is assumed", "[import]") {
   const test::ScratchFolder folder;
   write_text(folder / "a.csv", log_text(300, 0x100, 3, ""));

@@ -51,6 +51,29 @@ TEST_CASE("of alternative locations A is taken wherever it stands", "[molecules]
   }
 }
 
+TEST_CASE("a chain name that is used again after TER is another chain", "[molecules]") {
+  const std::string chain =
+      pdb_row("P", "A", 1, {1, 2, 3}, "P") + pdb_row("O5'", "A", 1, {2, 2, 3}, "O");
+  const Structure two = pdb(chain + "TER\n" + chain + "TER\nEND\n");
+  REQUIRE(two.residues.size() == 2);
+  CHECK(two.residues[1].atoms.size() == 2);
+  CHECK(two.repeated == 0);
+  const Structure one = pdb(chain + chain);  // nothing says that a chain ends
+  CHECK(one.residues.size() == 1);
+  CHECK(one.repeated == 2);
+  CHECK_FALSE(one.has_more_models);
+}
+
+TEST_CASE("the two chains of a real file are both read", "[molecules]") {
+  const auto source = test::shared_path("field/two_chains_A.pdb");
+  if (!source) return;
+  std::size_t atoms = 0;
+  for (const SolvedResidue& residue : read_pdb(file::LineReader(*source)).residues) {
+    atoms += residue.atoms.size();
+  }
+  CHECK(atoms == 160);
+}
+
 TEST_CASE("a PDB file that is not sound is refused with its line", "[molecules]") {
   const std::string good = pdb_row("P", "A", 1, {1, 2, 3}, "P");
   std::string bad = good, far = good;

@@ -18,6 +18,7 @@ TEST_CASE("mutated texts are read as words, mutated tables as rows", "[text_clea
                            "M!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!! ` end caf\xc3\xa9 \xe2\x82\xac!"));
   }
   seeds.push_back("\3text,label\n\"one\ntwo, \"\"three\"\"\",a\r\nfour,b\n\n\"\",\"\"\n");
+  seeds.push_back("\7Sentence\tlabel\n\"one\ttwo; three\"\ta\nfour\tb\n");
   test::run_mutations(seeds, 6000, 1, fuzz_texts);
 }
 

@@ -158,6 +158,22 @@ TEST_CASE("a file of all documents beside those of the parts is left out", "[tex
   CHECK_THAT(report.warnings[0].text(), Catch::Contains("ALL.csv: left out"));
 }
 
+TEST_CASE("any folder above a class, or below it, may name the part", "[text_import]") {
+  const test::ScratchFolder folder;
+  for (const char* name : {"set/Train/a/1.txt", "set/Train/b/2.txt", "a/TEST/3.txt", "b/TEST/4.txt",
+                           "Validation/a/5.txt", "Validation/b/more/6.TXT"}) {
+    write_text(folder / "in" / name, std::string("red ") + name);
+  }
+  write_text(folder / "in/README.txt", "of all");
+  const auto [report, store] = import_from(folder / "in", folder);
+  CHECK(store.documents() == 6);
+  CHECK(count(store.mask("val")) == 2);
+  CHECK(count(store.mask("test")) == 2);
+  REQUIRE(report.warnings.size() == 1);
+  CHECK_THAT(report.warnings[0].text(),
+             Catch::Contains("1 file left out: in no folder of a class"));
+}
+
 TEST_CASE("what is wrong with texts is said with its place", "[text_import]") {
   const test::ScratchFolder folder;
   const auto fails = [&](const std::string& name, const std::string& text,

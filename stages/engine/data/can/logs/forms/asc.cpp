@@ -1,10 +1,12 @@
 // Vector's text logging format. Layout of the lines: CANoe's and CANalyzer's own logs, and the
-// public description of python-can's reader.
+// public descriptions of python-can's reader and of can-utils.
+#include <algorithm>
 #include <array>
-#include <cctype>
+#include <cmath>
 #include <optional>
 
 #include "engine/data/can/frames/row_fields.h"
+#include "engine/data/can/logs/forms/binary_reader.h"
 #include "engine/data/can/logs/forms/civil_time.h"
 #include "engine/data/can/logs/forms/forms.h"
 #include "engine/data/can/logs/forms/text_reader.h"
@@ -15,56 +17,34 @@ using namespace row;
 
 namespace {
 
-/// "Sat Sep 30 10:06:13.191 PM 2017", "Mit Okt 4 15:06:13.191 2017": English and German, 12 and 24
-/// hours. As UTC: the log names no time zone.
-std::optional<double> read_date(std::string_view text) {
-  constexpr std::array<std::array<std::string_view, 3>, 12> kMonths = {
-      {{"jan"},
-       {"feb"},
-       {"mar", "mrz", "m\xc3\xa4r"},
-       {"apr"},
-       {"may", "mai"},
-       {"jun"},
-       {"jul"},
-       {"aug"},
-       {"sep"},
-       {"oct", "okt"},
-       {"nov"},
-       {"dec", "dez"}}};
-  row::word(text);  // the day of the week
-  std::string name(row::word(text).substr(0, 4));
-  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  if (name.starts_with("m\xe4r")) name = "mrz";  // Latin-1
-  int64_t month = 0;
-  for (std::size_t m = 0; m < kMonths.size(); ++m) {
-    for (const std::string_view known : kMonths[m]) {
-      if (!known.empty() && name.starts_with(known)) month = static_cast<int64_t>(m) + 1;
-    }
-  }
-  int64_t day = 0, hour = 0, minute = 0, year = 0;
-  double second = 0;
-  std::string_view number = row::word(text);
-  if (number.ends_with('.')) number.remove_suffix(1);
-  const std::string_view clock = row::word(text);
-  const std::size_t first = clock.find(':'), last = clock.rfind(':');
-  if (month == 0 || !row::read_decimal(number, day) || first == last ||
-      last == std::string_view::npos || !row::read_decimal(clock.substr(0, first), hour) ||
-      !row::read_decimal(clock.substr(first + 1, last - first - 1), minute) ||
-      row::read_time(clock.substr(last + 1), second) != nullptr) {
-    return std::nullopt;
-  }
-  std::string_view next = row::word(text);
-  const bool is_morning = row::same_word(next, "am"), is_evening = row::same_word(next, "pm");
-  if (is_morning || is_evening) {
-    hour = hour % 12 + (is_evening ? 12 : 0);
-    next = row::word(text);
-  }
-  if (!row::read_decimal(next, year) || year < 1970 || year > 9999 || day < 1 || day > 31 ||
-      hour < 0 || hour > 24 || minute < 0 || minute > 59) {
-    return std::nullopt;
-  }
-  return seconds_of(year, month, day, hour, minute, second);
+using Say = Passed::Say;
+
+/// Lines with a time that are no frames, by how the word behind the time begins; the first that
+/// fits counts.
+struct LineKind {
+  std::string_view word;
+  const char* name;
+  Say say;
+};
+constexpr std::array<LineKind, 10> kLineKinds = {
+    {{"Start", "starts", Say::kWithOthers},
+     {"//", "comments", Say::kWithOthers},
+     {"log", "triggers", Say::kWithOthers},
+     {"CAN", "states of a controller", Say::kWithOthers},
+     {"LIN", "LIN", Say::kAlways},
+     {"Li", "LIN", Say::kAlways},
+     {"L", "LIN", Say::kAlways},
+     {"Fr", "FlexRay", Say::kAlways},
+     {"ETH", "Ethernet", Say::kAlways},
+     {"", "events", Say::kAlways}}};
+
+/// A number, or a minus and a number.
+bool begins_as_time(std::string_view word) {
+  if (word.starts_with('-')) word.remove_prefix(1);
+  return !word.empty() && word.front() >= '0' && word.front() <= '9';
 }
+
+bool is_comment(std::string_view word) { return word.starts_with("//") || word.starts_with(';'); }
 
 class AscReader : public TextReader {
  public:
@@ -76,61 +56,107 @@ class AscReader : public TextReader {
     std::string_view rest = line;
     const std::string_view first = row::word(rest);
     if (first.empty()) return nullptr;
-    if (first.front() < '0' || first.front() > '9') {
-      read_header(first, rest);
-      return nullptr;
-    }
+    if (!begins_as_time(first)) return read_header(first, rest);
     double time = 0;
     KDGAT_TRY(row::read_time(first, time));
-    if (is_relative_) time = clock_ += time;
-    frame.time = start_ + time;
+    frame.time = seconds_since_1970(time);
+    if (!std::isfinite(frame.time)) return row::kBadTime;  // a sum of relative times
     const std::string_view bus = row::word(rest);
     if (bus == "CANFD") return read_fd(rest, frame, is_frame);
-    // "Start of measurement", "CAN 1 Status:chip status ...", "LIN ...", "J1939TP ..."
-    if (bus.empty() || bus.front() < '0' || bus.front() > '9') return nullptr;
-    return read_classic(bus, rest, frame, is_frame);
+    if (bus == "CANXL") return read_xl(rest, frame, is_frame);
+    if (bus.empty()) return row::kFewFields;
+    if (bus.front() >= '0' && bus.front() <= '9') return read_classic(bus, rest, frame, is_frame);
+    for (const LineKind& kind : kLineKinds) {
+      if (!bus.starts_with(kind.word)) continue;
+      passed().count(kind.name, kind.say);
+      break;
+    }
+    return nullptr;
   }
 
  private:
-  void read_header(std::string_view key, std::string_view rest) {
-    if (row::same_word(key, "base")) {
-      is_decimal_ = row::same_word(row::word(rest), "dec");
-      is_relative_ = row::same_word(row::word(rest), "timestamps") &&
-                     row::same_word(row::word(rest), "relative");
+  const char* read_header(std::string_view key, std::string_view rest) {
+    if (is_comment(key)) {
+      passed().count("comments", Say::kWithOthers);
+    } else if (row::same_word(key, "base")) {
+      return read_base(rest);
     } else if (row::same_word(key, "date")) {
-      read_start(rest);
-    } else if (row::same_word(key, "begin") && !has_start_) {
+      read_start(rest, "the date");
+    } else if (row::same_word(key, "begin")) {
       row::word(rest);  // Triggerblock
-      if (!row::trim(rest).empty()) read_start(rest);
+      if (!row::trim(rest).empty()) read_start(rest, "the date of the trigger block");
+    } else if (!row::same_word(key, "end") && !row::same_word(key, "internal") &&
+               !row::same_word(key, "no") && !row::same_word(key, "previous")) {
+      return "neither a frame nor a known line of an ASC log";
+    }
+    return nullptr;
+  }
+
+  const char* read_base(std::string_view rest) {
+    const std::string_view base = row::word(rest);
+    is_decimal_ = row::same_word(base, "dec");
+    if (!is_decimal_ && !row::same_word(base, "hex")) return "the base is neither hex nor dec";
+    is_relative_ = row::same_word(row::word(rest), "timestamps") &&
+                   row::same_word(row::word(rest), "relative");
+    return nullptr;
+  }
+
+  /// The date of the file may be that of its writing; that of a trigger block, which follows it, is
+  /// when its times begin.
+  void read_start(std::string_view text, const char* what) {
+    text = row::trim(text);
+    const std::optional<double> seconds = read_date(text);
+    if (!seconds && has_start()) {
+      note(std::string(what) + " is not understood and not used: " + file::shown(text));
+    } else if (!seconds) {
+      refuse_start(what, text);
+    } else if (has_time_ && !is_relative_) {
+      next_start_ = *seconds;
+    } else {
+      set_start(*seconds);
+      clock_ = 0;
     }
   }
 
-  void read_start(std::string_view date) {
-    const std::optional<double> seconds = read_date(date);
-    has_start_ = true;
-    start_ = seconds.value_or(0);
-    if (!seconds)
-      note("the date is not understood; times count from 0: " + file::shown(row::trim(date)));
+  double seconds_since_1970(double time) {
+    if (is_relative_) return start() + (clock_ += time);
+    // The times of a later block may go on, or begin anew: only then they count from its date.
+    const bool begins_anew = next_start_ && time < last_time_;
+    if (begins_anew) set_start(*next_start_);
+    if (begins_anew || !has_time_) count_from_midnight(time);
+    next_start_.reset();
+    has_time_ = true;
+    last_time_ = time;
+    return start() + time;
+  }
+
+  /// BUSMASTER writes the time of day, which is about that of the date.
+  void count_from_midnight(double time) {
+    constexpr double kDay = 86400, kNear = 60, kEarly = 300;
+    const double time_of_day = std::fmod(start(), kDay);
+    if (!has_start() || time < kEarly || std::abs(time - time_of_day) > kNear) return;
+    set_start(start() - time_of_day);
+    note("the first time is the time of day of the date: times are read as seconds since midnight");
   }
 
   const char* read_classic(std::string_view bus, std::string_view rest, CanFrame& frame,
                            bool& is_frame) {
     const std::string_view id = row::word(rest);
-    if (row::same_word(id, "errorframe")) {
-      ++passed().error_frames;
-      return nullptr;
-    }
+    if (row::same_word(id, "errorframe")) return count_error();
+    if (id.starts_with("Statistic")) return count("statistics");
+    if (row::same_word(id, "overloadframe")) return count("overload frames");
     const std::string_view direction = row::word(rest);
-    // "Statistic: D 0 R 0 ...", and requests to send, whose frames follow
-    if (direction != "Rx" && direction != "Tx") return nullptr;
+    if (direction == "TxRq") return count_request();
+    if (!is_direction(direction)) return kBadDirection;
     KDGAT_TRY(read_id(id, frame));
     const std::string_view kind = row::word(rest);
     if (kind == "r" || kind == "R") {
       frame.remote = true;
     } else if (kind == "d" || kind == "D") {
-      int64_t code = 0;
+      int64_t code = 0, more = 0;
       if (!read_number(row::word(rest), code) || code < 0 || code > 15) return row::kBadLength;
       KDGAT_TRY(read_bytes(rest, std::min<int64_t>(code, 8), frame));
+      if (read_number(row::word(rest), more)) return row::kBadLength;
     } else {
       return "neither data (d) nor a remote frame (r)";
     }
@@ -141,32 +167,107 @@ class AscReader : public TextReader {
 
   const char* read_fd(std::string_view rest, CanFrame& frame, bool& is_frame) {
     const std::string_view bus = row::word(rest), direction = row::word(rest), id = row::word(rest);
-    if (row::same_word(id, "errorframe")) {
-      ++passed().error_frames;
-      return nullptr;
-    }
-    if (direction != "Rx" && direction != "Tx") return nullptr;
-    frame.fd = true;
+    if (row::same_word(id, "errorframe")) return count_error();
+    if (direction == "TxRq") return count_request();
+    if (!is_direction(direction)) return kBadDirection;
     KDGAT_TRY(read_id(id, frame));
     std::string_view flag = row::word(rest);  // bit rate switch, before it the name of the message
     if (flag != "0" && flag != "1") flag = row::word(rest);
     if (flag != "0" && flag != "1") return "no bit rate switch, which is 0 or 1";
     row::word(rest);  // error state indicator
     int64_t code = 0, length = 0;
-    if (!read_number(row::word(rest), code) || !row::read_decimal(row::word(rest), length))
+    if (!read_number(row::word(rest), code) || !row::read_decimal(row::word(rest), length)) {
       return row::kBadLength;
-    if (length < 0 || length > 64) return row::kLongFdPayload;
-    frame.remote = length == 0 && code > 0;
-    KDGAT_TRY(read_bytes(rest, length, frame));
+    }
+    KDGAT_TRY(read_long_bytes(rest, length, frame));
+    row::word(rest);  // duration
+    row::word(rest);  // bits
+    constexpr uint64_t kFd = 0x1000, kRemote = 0x10;
+    uint64_t flags = kFd;  // without them the line says by its kind what the frame is
+    if (const std::string_view text = row::word(rest); !text.empty()) {
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), flags, 16);
+      if (error != std::errc() || end != text.data() + text.size()) {
+        return "the flags are not hexadecimal";
+      }
+    }
+    frame.fd = (flags & kFd) != 0 || length > 8;
+    frame.remote = (!frame.fd && (flags & kRemote) != 0) || (length == 0 && code > 0);
+    KDGAT_TRY(check_length(code, frame));
     KDGAT_TRY(set_channel(bus, frame));
     is_frame = true;
     return nullptr;
   }
 
+  /// A channel of CAN XL also carries frames of CAN and CAN FD, with 11 and 29 bits.
+  const char* read_xl(std::string_view rest, CanFrame& frame, bool& is_frame) {
+    const std::string_view bus = row::word(rest), direction = row::word(rest);
+    const std::string_view kind = row::word(rest);
+    if (row::same_word(kind, "errorframe")) return count_error();
+    if (direction == "TxRq") return count_request();
+    if (!is_direction(direction)) return kBadDirection;
+    if (kind == "XLFF") return count("CAN XL frames");
+    const bool is_extended = kind == "CEFF" || kind == "FEFF";
+    if (!is_extended && kind != "CBFF" && kind != "FBFF") return "a frame format that is not known";
+    row::word(rest);  // duration
+    row::word(rest);  // bits
+    std::string_view id = row::word(rest);
+    if (is_extended && !id.ends_with('x')) {
+      KDGAT_TRY(read_digits(id, frame));
+      frame.extended = true;
+    } else {
+      KDGAT_TRY(read_id(id, frame));
+      if (frame.extended != is_extended) return "the id does not agree with the frame format";
+    }
+    int64_t code = 0, length = 0;
+    std::string_view number = row::word(rest), next = row::word(rest);
+    if (!read_number(number, code) || !row::read_decimal(next, length)) {  // a name stands there
+      if (!read_number(next, code) || !row::read_decimal(row::word(rest), length)) {
+        return row::kBadLength;
+      }
+    }
+    KDGAT_TRY(read_long_bytes(rest, length, frame));
+    frame.fd = kind.front() == 'F';
+    frame.remote = !frame.fd && length == 0 && code > 0;
+    KDGAT_TRY(check_length(code, frame));
+    KDGAT_TRY(set_channel(bus, frame));
+    is_frame = true;
+    return nullptr;
+  }
+
+  static constexpr const char* kBadDirection = "the direction is neither Rx, Tx nor TxRq";
+  static bool is_direction(std::string_view word) { return word == "Rx" || word == "Tx"; }
+
+  const char* count(const char* kind) {
+    passed().count(kind);
+    return nullptr;
+  }
+  const char* count_error() {
+    ++passed().error_frames;
+    return nullptr;
+  }
+  /// A request to send: its frame follows when it is on the bus.
+  const char* count_request() {
+    passed().count("requests to send", Say::kWithOthers);
+    return nullptr;
+  }
+
+  /// What the length code says must be the bytes that follow.
+  static const char* check_length(int64_t code, const CanFrame& frame) {
+    if (code < 0 || code >= static_cast<int64_t>(kFdLengths.size())) return row::kBadLength;
+    if (frame.remote) return frame.length == 0 ? nullptr : row::kBadLength;
+    const int64_t length =
+        frame.fd ? kFdLengths[static_cast<std::size_t>(code)] : std::min<int64_t>(code, 8);
+    return frame.length == length ? nullptr : row::kBadLength;
+  }
+
+  const char* read_digits(std::string_view text, CanFrame& frame) const {
+    return is_decimal_ ? row::read_decimal_id(text, frame) : row::read_hex_id(text, frame);
+  }
+
   const char* read_id(std::string_view text, CanFrame& frame) const {
     const bool is_extended = text.ends_with('x') || text.ends_with('X');
     if (is_extended) text.remove_suffix(1);
-    KDGAT_TRY(is_decimal_ ? row::read_decimal_id(text, frame) : row::read_hex_id(text, frame));
+    KDGAT_TRY(read_digits(text, frame));
     if (!is_extended && frame.id >= 2048) return "an id beyond 11 bits without an x behind it";
     frame.extended = is_extended;
     return nullptr;
@@ -185,7 +286,11 @@ class AscReader : public TextReader {
     return true;
   }
 
-  const char* read_bytes(std::string_view rest, int64_t length, CanFrame& frame) const {
+  const char* read_long_bytes(std::string_view& rest, int64_t length, CanFrame& frame) const {
+    return length < 0 || length > 64 ? row::kLongFdPayload : read_bytes(rest, length, frame);
+  }
+
+  const char* read_bytes(std::string_view& rest, int64_t length, CanFrame& frame) const {
     for (int64_t i = 0; i < length; ++i) {
       const std::string_view text = row::word(rest);
       int64_t byte = 0;
@@ -197,19 +302,30 @@ class AscReader : public TextReader {
     return nullptr;
   }
 
-  double start_ = 0, clock_ = 0;
-  bool is_decimal_ = false, is_relative_ = false, has_start_ = false;
+  double clock_ = 0, last_time_ = 0;
+  std::optional<double> next_start_;  // of a later trigger block
+  bool is_decimal_ = false, is_relative_ = false, has_time_ = false;
 };
 
 }  // namespace
 
 bool is_asc(std::string_view head) {
-  const auto begins = [head](std::string_view key) {
-    return head.size() > key.size() + 1 && row::same_word(head.substr(0, key.size()), key) &&
-           head[key.size()] == ' ' &&
-           std::isalpha(static_cast<unsigned char>(head[key.size() + 1]));
-  };
-  return begins("date") || begins("base");
+  std::string_view rest = without_comments(head);
+  const std::string_view line = next_line(rest);
+  std::string_view words = line;
+  const std::string_view key = row::word(words);
+  if (row::same_word(key, "base")) {
+    const std::string_view base = row::word(words);
+    return row::same_word(base, "hex") || row::same_word(base, "dec");
+  }
+  if (!row::same_word(key, "date")) return false;
+  // A table may begin with a column of that name: a date has a clock, or the base follows.
+  const std::string_view clock = line.substr(std::min(line.find(':'), line.size()));
+  if (clock.find(':', 1) != std::string_view::npos && line.find(',') == std::string_view::npos) {
+    return true;
+  }
+  std::string_view second = next_line(rest = without_comments(rest));
+  return row::same_word(row::word(second), "base");
 }
 
 std::unique_ptr<FrameReader> open_asc(file::ByteReader bytes) {

@@ -1,8 +1,20 @@
 #include "engine/data/can/logs/forms/binary_reader.h"
 
+#include <algorithm>
+
 #include "kdgat/text.h"
 
 namespace kdgat::data {
+
+void Passed::count(const char* kind, Say say) {
+  const auto known = std::find_if(kinds_.begin(), kinds_.end(),
+                                  [kind](const Kind& one) { return one.name == kind; });
+  if (known != kinds_.end()) {
+    ++known->count;
+  } else {
+    kinds_.push_back({kind, say, 1});
+  }
+}
 
 void Passed::tell(const std::string& file, std::vector<Diagnostic>& notes) const {
   if (error_frames > 0) {
@@ -11,6 +23,15 @@ void Passed::tell(const std::string& file, std::vector<Diagnostic>& notes) const
   if (others > 0) {
     notes.push_back({file, grouped(others) + " objects that are no CAN frames are left out", ""});
   }
+  const auto is_said = [](const Kind& one) { return one.say == Say::kAlways; };
+  if (std::none_of(kinds_.begin(), kinds_.end(), is_said)) return;
+  int64_t all = 0;
+  std::string names;
+  for (const Kind& kind : kinds_) {
+    all += kind.count;
+    names += (names.empty() ? "" : ", ") + std::string(kind.name) + " " + grouped(kind.count);
+  }
+  notes.push_back({file, grouped(all) + " records of other kinds are left out: " + names, ""});
 }
 
 bool BinaryReader::find_channel(uint32_t number, CanFrame& frame) {
@@ -25,7 +46,8 @@ bool BinaryReader::find_channel(uint32_t number, CanFrame& frame) {
 }
 
 std::vector<Diagnostic> BinaryReader::notes() const {
-  std::vector<Diagnostic> out = ended_early_;
+  std::vector<Diagnostic> out = notes_;
+  out.insert(out.end(), ended_early_.begin(), ended_early_.end());
   passed_.tell(name_, out);
   for (const std::string& what : channels_.problems()) out.push_back({name_, what, ""});
   return out;

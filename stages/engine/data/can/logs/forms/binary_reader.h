@@ -49,6 +49,7 @@ class BinaryReader : public FrameReader {
     fault_ = std::move(fault);
     return Got::kFault;
   }
+  void note(std::string what) { notes_.push_back({where(), std::move(what), ""}); }
   /// The file ends inside a row or object: what was read before it counts.
   void end_early(const std::string& what);
   [[noreturn]] void fail(const std::string& what, const std::string& hint = "") const;
@@ -63,7 +64,7 @@ class BinaryReader : public FrameReader {
   Passed passed_;
   ChannelNames channels_;
   std::array<int8_t, 256> numbers_{};
-  std::vector<Diagnostic> ended_early_;
+  std::vector<Diagnostic> notes_, ended_early_;
 };
 
 /// One that reads its file from the first byte to the last.

@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <span>
 
 #include "engine/data/can/logs/forms/binary_reader.h"
@@ -22,7 +23,35 @@ enum Object : uint32_t {
   kCanFdMessage = 100,
   kCanFdMessage64 = 101,
   kCanFdError64 = 104,
+  kCanXlError = 140,
 };
+
+/// Other objects, by the numbers of their types; the first row that fits counts.
+struct ObjectKind {
+  uint32_t first, last;
+  const char* name;
+  Passed::Say say;
+};
+constexpr std::array<ObjectKind, 19> kOtherObjects = {
+    {{3, 3, "overload frames", Passed::Say::kAlways},
+     {4, 4, "statistics", Passed::Say::kAlways},
+     {139, 139, "CAN XL frames", Passed::Say::kAlways},
+     {11, 21, "LIN", Passed::Say::kAlways},
+     {57, 64, "LIN", Passed::Say::kAlways},
+     {29, 30, "FlexRay", Passed::Say::kAlways},
+     {40, 41, "FlexRay", Passed::Say::kAlways},
+     {47, 50, "FlexRay", Passed::Say::kAlways},
+     {66, 66, "FlexRay", Passed::Say::kAlways},
+     {71, 71, "Ethernet", Passed::Say::kAlways},
+     {102, 103, "Ethernet", Passed::Say::kAlways},
+     {120, 123, "Ethernet", Passed::Say::kAlways},
+     {5, 5, "triggers", Passed::Say::kWithOthers},
+     {6, 9, "variables", Passed::Say::kWithOthers},
+     {72, 72, "variables", Passed::Say::kWithOthers},
+     {65, 65, "comments", Passed::Say::kWithOthers},
+     {92, 92, "comments", Passed::Say::kWithOthers},
+     {96, 96, "comments", Passed::Say::kWithOthers},
+     {0, ~uint32_t{0}, "other objects", Passed::Say::kAlways}}};
 
 constexpr std::size_t kBaseHeader = 16;  // "LOBJ", size of the header, version, size, type
 constexpr std::size_t kContainerHeader = 32;
@@ -204,11 +233,13 @@ class BlfReader : public BinaryStream {
         fail("an object of " + std::to_string(size) + " bytes with a header of " +
              std::to_string(header));
       }
-      const bool is_error = type == kCanError || type == kCanErrorExt || type == kCanFdError64;
+      const bool is_error =
+          type == kCanError || type == kCanErrorExt || type == kCanFdError64 || type == kCanXlError;
       const bool is_frame = type == kCanMessage || type == kCanMessage2 || type == kCanFdMessage ||
                             type == kCanFdMessage64;
       passed().error_frames += is_error ? 1 : 0;
       if (!is_frame) {
+        if (!is_error) count(type);
         if (from.skip_far(size)) continue;
         end_early("an object");
         return Got::kEnd;
@@ -221,7 +252,7 @@ class BlfReader : public BinaryStream {
         end_early("an object");
         return Got::kEnd;
       }
-      const Got got = read_frame(object, header, needed, type, frame);
+      const Got got = read_frame({object, header, size, type}, frame);
       if (!from.skip_far(size) && got != Got::kFrame) return Got::kEnd;
       return got;
     }
@@ -236,48 +267,82 @@ class BlfReader : public BinaryStream {
     throw std::string("no object begins here");
   }
 
-  Got read_frame(const uint8_t* object, std::size_t header, std::size_t size, uint32_t type,
-                 CanFrame& frame) {
+  void count(uint32_t type) {
+    const auto fits = [type](const ObjectKind& one) {
+      return type >= one.first && type <= one.last;
+    };
+    const auto kind = std::find_if(kOtherObjects.begin(), kOtherObjects.end(), fits);
+    passed().count(kind->name, kind->say);
+  }
+
+  struct Frame {
+    const uint8_t* object;  // as many bytes of it as a frame may need
+    std::size_t header, size;
+    uint32_t type;
+  };
+
+  Got read_frame(const Frame& from, CanFrame& frame) {
     constexpr std::size_t kTimedHeader = 32;
-    if (header < kTimedHeader) return refuse("the frame has no time");
+    if (from.header < kTimedHeader) return refuse("the frame has no time");
     constexpr uint32_t kTenMicroseconds = 1;
-    const double unit = file::little<uint32_t>(object + 16) == kTenMicroseconds ? 1e-5 : 1e-9;
-    frame.time = start_ + unit * static_cast<double>(file::little<uint64_t>(object + 24));
-    const uint8_t* body = object + header;
-    const std::size_t left = size - header;
-    if (type == kCanFdMessage64) return read_fd64(body, left, frame);
-    const bool may_be_fd = type == kCanFdMessage;
-    if (left < (may_be_fd ? 20U : 8U)) return refuse("the object is too short for a frame");
+    const double unit = file::little<uint32_t>(from.object + 16) == kTenMicroseconds ? 1e-5 : 1e-9;
+    // Before the start of the measurement times are negative.
+    frame.time = start_ + unit * static_cast<double>(file::little<int64_t>(from.object + 24));
+    if (from.type == kCanFdMessage64) return read_fd64(from, frame);
+    const uint8_t* body = from.object + from.header;
+    const std::size_t left = from.size - from.header;
+    const bool may_be_fd = from.type == kCanFdMessage;
+    const std::size_t data = may_be_fd ? 20 : 8;
+    if (left < data) return refuse("the object is too short for a frame");
     constexpr uint8_t kRemote = 0x80;
     frame.remote = (body[2] & kRemote) != 0;
     set_id(file::little<uint32_t>(body + 4), frame);
-    frame.fd = may_be_fd && (body[13] & 1) != 0;
-    const std::size_t data = may_be_fd ? 20 : 8;
-    const std::size_t length = frame.remote ? 0
-                               : may_be_fd  ? std::min<std::size_t>(body[14], 64)
-                                            : std::min<std::size_t>(body[3], 8);
-    return read_data(body + data, left - data, length, file::little<uint16_t>(body), frame);
+    frame.fd = may_be_fd && ((body[13] & 1) != 0 || body[14] > 8);
+    const std::size_t length = length_of(body[3], frame);
+    const std::size_t valid = may_be_fd ? body[14] : length;
+    return read_data({body + data, left - data, valid}, length, file::little<uint16_t>(body),
+                     frame);
   }
 
-  Got read_fd64(const uint8_t* body, std::size_t left, CanFrame& frame) {
-    constexpr std::size_t kData = 40;
-    if (left < kData) return refuse("the object is too short for a frame");
+  Got read_fd64(const Frame& from, CanFrame& frame) {
+    const uint8_t* body = from.object + from.header;
+    constexpr std::size_t kData = 40, kExtension = 35;
+    const std::size_t begin = from.header + kData;
+    if (from.size < begin) return refuse("the object is too short for a frame");
+    // What is behind the payload belongs to it no more.
+    const std::size_t extension = body[kExtension];
+    if (extension != 0 && (extension < begin || extension > from.size)) {
+      return refuse("the extension of the frame does not lie in its object");
+    }
+    const std::size_t end = extension != 0 ? extension : from.size;
     constexpr uint32_t kRemote = 0x10, kFd = 0x1000;
     const auto flags = file::little<uint32_t>(body + 12);
     set_id(file::little<uint32_t>(body + 4), frame);
     frame.remote = (flags & kRemote) != 0;
-    frame.fd = (flags & kFd) != 0;
-    const auto length = frame.remote ? 0 : std::min<std::size_t>(body[2], 64);
-    return read_data(body + kData, left - kData, length, body[0], frame);
+    frame.fd = (flags & kFd) != 0 || body[2] > 8;
+    return read_data({body + kData, end - begin, body[2]}, length_of(body[1], frame), body[0],
+                     frame);
   }
 
-  /// `channel` counts from 1.
-  Got read_data(const uint8_t* data, std::size_t left, std::size_t length, uint32_t channel,
-                CanFrame& frame) {
-    if (length > left) return refuse("the object ends inside its payload");
+  static std::size_t length_of(uint8_t code, const CanFrame& frame) {
+    if (frame.remote) return 0;
+    return frame.fd ? kFdLengths[std::min<std::size_t>(code, 15)] : std::min<std::size_t>(code, 8);
+  }
+
+  struct Stored {
+    const uint8_t* bytes;
+    std::size_t there, valid;
+  };
+
+  /// The length is that of the code; what is not stored of it is 0. `channel` counts from 1.
+  Got read_data(const Stored& data, std::size_t length, uint32_t channel, CanFrame& frame) {
+    if (!frame.remote && data.valid > length) {
+      return refuse("more bytes of payload than the length code says");
+    }
+    const std::size_t bytes = std::min({length, data.valid, data.there});
+    if (!frame.fd && bytes < length) return refuse("the object ends inside its payload");
     if (!set_channel(channel == 0 ? 0 : channel - 1, frame)) return Got::kFault;
-    std::copy_n(data, length, frame.payload.data());
-    frame.fd |= length > 8;
+    std::copy_n(data.bytes, bytes, frame.payload.data());
     frame.length = static_cast<uint8_t>(length);
     return Got::kFrame;
   }

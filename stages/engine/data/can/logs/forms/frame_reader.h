@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/data/can/frames/can_frame.h"
@@ -33,16 +34,34 @@ class FrameReader {
   virtual int64_t bytes_read() const = 0;  ///< of the file as stored, packed or not
   /// The buses that were named so far; none in a form that does not tell them apart.
   virtual const ChannelNames& channel_names() const = 0;
+  /// Of the times of its frames: 1 where the reader gives seconds, 0 where numbers alone tell.
+  virtual double units_a_second() const { return 1; }
+  /// The beginning looks as if its times were gaps between frames.
+  virtual bool times_look_like_gaps() const { return false; }
   /// At the end: what else is to be said of the log, such as error frames that it counts.
   virtual std::vector<Diagnostic> notes() const { return {}; }
 };
 
-/// What a log holds beside frames of data: counted, told once.
-struct Passed {
+/// What a log holds beside frames of data: counted, reported once.
+class Passed {
+ public:
+  enum class Say : uint8_t { kAlways, kWithOthers };
+
   int64_t error_frames = 0;
   int64_t others = 0;  ///< of no CAN bus, or of a kind that is not read
 
+  /// Counts a record of another kind. `kind` is a name that lives as long as the program.
+  /// kWithOthers: nothing that a bus carries, such as a comment; alone it is not worth a warning.
+  void count(const char* kind, Say say = Say::kAlways);
   void tell(const std::string& file, std::vector<Diagnostic>& notes) const;
+
+ private:
+  struct Kind {
+    std::string_view name;
+    Say say;
+    int64_t count;
+  };
+  std::vector<Kind> kinds_;
 };
 
 }  // namespace kdgat::data

@@ -6,6 +6,8 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 #include "engine/data/can/logs/forms/binary_reader.h"
 #include "engine/data/can/logs/forms/forms.h"
@@ -80,25 +82,34 @@ class PayloadBlocks {
   int jumps_ = 0;
 };
 
-/// The frames of one data group, in the order of its records.
+/// Which groups of a data group are read: an entry for each.
+using Choice = std::vector<bool>;
+
+/// The frames of some groups of one data group, in the order of its records.
 class RecordReader {
  public:
-  RecordReader(const mf4::File& file, const DataGroup& group, double start, bool is_last)
+  RecordReader(const mf4::File& file, const DataGroup& group, Choice choice, double start,
+               bool is_last)
       : file_(file),
         group_(group),
+        is_read_(std::move(choice)),
         start_(start),
         by_order_(file.unfinished().payload_offsets),
         data_(file, group.data, is_last),
         cursor_([this](uint8_t* to, std::size_t room) { return data_.read(to, room); }),
-        stores_(group.groups.size()) {
+        stores_(group.groups.size()),
+        is_store_read_(group.groups.size()),
+        is_seen_(group.groups.size()) {
     for (std::size_t i = 0; i < group.groups.size(); ++i) {
       if (group.groups[i].record_id < by_id_.size()) by_id_[group.groups[i].record_id] = i + 1;
     }
-    for (const Group& one : group.groups) {
+    for (std::size_t i = 0; i < group.groups.size(); ++i) {
+      const Group& one = group.groups[i];
       const bool is_apart = static_cast<bool>(one.payload_offset);
       const std::size_t store = is_apart ? store_of(one.payload_link) : kNone;
       store_of_.push_back(store);
-      blocks_.push_back(is_apart && store == kNone
+      if (store != kNone && is_read_[i]) is_store_read_[store] = true;
+      blocks_.push_back(is_apart && store == kNone && is_read_[i]
                             ? std::make_unique<PayloadBlocks>(file, one.payload_link)
                             : nullptr);
       asked_.push_back(0);
@@ -133,6 +144,8 @@ class RecordReader {
     }
   }
 
+  /// Of which groups there were records so far.
+  const Choice& seen() const { return is_seen_; }
   uint64_t at() const { return data_.at(); }
   uint64_t offset() const { return cursor_.offset(); }
   bool is_cut() const { return is_cut_ || data_.is_cut(); }
@@ -154,6 +167,7 @@ class RecordReader {
     if (id == nullptr) return end(cursor_.buffered() > 0);
     const std::size_t index = index_of(id);
     const Group& group = group_.groups[index];
+    is_seen_[index] = true;
     if (group.kind == Group::Kind::kPayloads) {
       read_payload(index);
       return nullptr;
@@ -162,10 +176,14 @@ class RecordReader {
     if (record == nullptr) return end(cursor_.buffered() > 0);
     record += group_.id_bytes;
     const bool is_frame = group.kind == Group::Kind::kFrames || group.kind == Group::Kind::kRemote;
-    passed.error_frames += group.kind == Group::Kind::kErrors ? 1 : 0;
-    if (is_frame) read_frame(group, index, record, out);
+    passed.error_frames += is_read_[index] && group.kind == Group::Kind::kErrors ? 1 : 0;
+    if (is_read_[index] && is_frame) {
+      read_frame(group, index, record, out);
+    } else if (is_frame && by_order_ && store_of_[index] != kNone) {
+      ++asked_[store_of_[index]];
+    }
     cursor_.skip(group_.id_bytes + std::size_t{group.bytes});
-    return is_frame ? &group : nullptr;
+    return is_read_[index] && is_frame ? &group : nullptr;
   }
 
   const Group* end(bool is_cut) {
@@ -251,6 +269,10 @@ class RecordReader {
       return;
     }
     Store& store = stores_[index];
+    if (!is_store_read_[index]) {
+      cursor_.skip(header + bytes);
+      return;
+    }
     Payload one;
     one.key = by_order_ ? store.number : store.offset;
     one.is_too_long = bytes > kMostPayload;
@@ -289,6 +311,7 @@ class RecordReader {
 
   const mf4::File& file_;
   const DataGroup& group_;
+  Choice is_read_;
   double start_;
   bool by_order_;
   mf4::Data data_;
@@ -298,6 +321,8 @@ class RecordReader {
   std::vector<std::unique_ptr<PayloadBlocks>> blocks_;
   std::vector<uint64_t> asked_;
   std::vector<Store> stores_;
+  std::vector<bool> is_store_read_;
+  Choice is_seen_;
   std::deque<Found> waiting_;
   bool has_ended_ = false, is_cut_ = false;
 };
@@ -310,11 +335,14 @@ class Mf4Reader : public BinaryReader {
         measurement_(mf4::read_measurement(file_)) {
     for (const DataGroup& group : measurement_.data) {
       if (group.data == 0) continue;
-      Stream& stream = streams_.emplace_back();
-      stream.records = std::make_unique<RecordReader>(file_, group, measurement_.start,
-                                                      group.data == measurement_.last_data);
-      advance(stream);
+      for (Choice& part : parts_of(group)) {
+        streams_.push_back(
+            {std::make_unique<RecordReader>(file_, group, std::move(part), measurement_.start,
+                                            group.data == measurement_.last_data),
+             {}});
+      }
     }
+    for (std::size_t i = 0; i < streams_.size(); ++i) advance(i);
   }
 
   const char* format() const override { return "mf4"; }
@@ -324,26 +352,24 @@ class Mf4Reader : public BinaryReader {
            " of its data";
   }
 
-  /// Of all data groups the frame whose time is the earliest.
+  /// Of all groups the frame whose time is the earliest.
   Got next(CanFrame& frame) override {
-    Stream* first = nullptr;
-    for (Stream& stream : streams_) {
-      const bool is_earlier = stream.has_frame && (first == nullptr || stream.found.frame.time <
-                                                                           first->found.frame.time);
-      if (is_earlier) first = &stream;
-    }
-    if (first == nullptr) {
+    if (order_.empty()) {
       for (const Stream& stream : streams_) {
         if (stream.records->is_cut()) end_early("a record");
       }
       return Got::kEnd;
     }
-    last_ = std::max(last_, first->records->at());
-    offset_ = first->records->offset();
-    frame = first->found.frame;
-    const char* fault = first->found.fault;
-    const uint32_t bus = first->found.bus;
-    advance(*first);
+    std::pop_heap(order_.begin(), order_.end(), Later{*this});
+    const std::size_t first = order_.back();
+    order_.pop_back();
+    const Stream& stream = streams_[first];
+    last_ = std::max(last_, stream.records->at());
+    offset_ = stream.records->offset();
+    frame = stream.found.frame;
+    const char* fault = stream.found.fault;
+    const uint32_t bus = stream.found.bus;
+    advance(first);
     if (fault != nullptr) return refuse(fault);
     return set_channel(bus, frame) ? Got::kFrame : Got::kFault;
   }
@@ -352,14 +378,73 @@ class Mf4Reader : public BinaryReader {
   struct Stream {
     std::unique_ptr<RecordReader> records;
     Found found;
-    bool has_frame = false;
   };
 
-  void advance(Stream& stream) { stream.has_frame = stream.records->next(stream.found, passed()); }
+  static bool holds_frames(const Group& group) {
+    return group.kind == Group::Kind::kFrames || group.kind == Group::Kind::kRemote;
+  }
+
+  /// Which groups have records. Loggers that do not finish their files describe dozens, and count
+  /// none: then all records are passed over once.
+  Choice used_groups(const DataGroup& group) const {
+    const std::size_t size = group.groups.size();
+    if (file_.unfinished().counts) {
+      RecordReader records(file_, group, Choice(size, false), 0,
+                           group.data == measurement_.last_data);
+      Found none;
+      Passed passed_over;
+      records.next(none, passed_over);
+      return records.seen();
+    }
+    Choice used(size);
+    for (std::size_t i = 0; i < size; ++i) used[i] = group.groups[i].records > 0;
+    return used;
+  }
+
+  /// Groups that are read apart. In an unsorted file the records of one bus and direction are in
+  /// the order of their times, and all together are not: its data is read once for each of them,
+  /// unless there are very many. The first part has what needs none of its own.
+  std::vector<Choice> parts_of(const DataGroup& group) const {
+    constexpr std::size_t kMostParts = 32;
+    const std::size_t size = group.groups.size();
+    Choice others(size, true);
+    if (std::count_if(group.groups.begin(), group.groups.end(), holds_frames) < 2) return {others};
+    const Choice used = used_groups(group);
+    std::vector<Choice> parts;
+    for (std::size_t i = 0; i < size; ++i) {
+      if (!used[i] || !holds_frames(group.groups[i])) continue;
+      others[i] = false;
+      parts.emplace_back(size, false);
+      parts.back()[i] = true;
+    }
+    if (parts.size() < 2 || parts.size() > kMostParts) return {Choice(size, true)};
+    for (std::size_t i = 0; i < size; ++i) parts.front()[i] = parts.front()[i] || others[i];
+    return parts;
+  }
+
+  /// Of one time the record that stands first is the earlier one.
+  bool is_later(std::size_t a, std::size_t b) const {
+    const Stream &one = streams_[a], &other = streams_[b];
+    return std::tuple(one.found.frame.time, one.records->at(), one.records->offset(), a) >
+           std::tuple(other.found.frame.time, other.records->at(), other.records->offset(), b);
+  }
+  /// The order of a heap whose first is the earliest.
+  struct Later {
+    const Mf4Reader& reader;
+    bool operator()(std::size_t a, std::size_t b) const { return reader.is_later(a, b); }
+  };
+
+  void advance(std::size_t place) {
+    Stream& stream = streams_[place];
+    if (!stream.records->next(stream.found, passed())) return;
+    order_.push_back(place);
+    std::push_heap(order_.begin(), order_.end(), Later{*this});
+  }
 
   mf4::File file_;
   mf4::Measurement measurement_;
   std::vector<Stream> streams_;
+  std::vector<std::size_t> order_;  // a heap of those that have a frame
   uint64_t last_ = 0, offset_ = 0;
 };
 

@@ -35,7 +35,7 @@ File::File(file::ByteReader bytes) : bytes_(std::move(bytes)) {
   if (id[0] != 'U') return;
   constexpr uint16_t kLastLength = 1U << 2, kPayloadOffsets = 1U << 6;
   const auto flags = file::little<uint16_t>(id.data() + 60);
-  unfinished_ = {(flags & kLastLength) != 0, (flags & kPayloadOffsets) != 0};
+  unfinished_ = {true, (flags & kLastLength) != 0, (flags & kPayloadOffsets) != 0};
 }
 
 void File::fail(uint64_t at, const std::string& what, const std::string& hint) const {

@@ -35,6 +35,7 @@ struct Block {
 
 /// What a recorder did not bring to its end: bits of the file's identification.
 struct Unfinished {
+  bool counts = false;           ///< how many records a group has
   bool last_length = false;      ///< the last block of data reaches to the end of the file
   bool payload_offsets = false;  ///< payloads belong to frames by their order
 };

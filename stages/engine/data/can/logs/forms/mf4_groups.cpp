@@ -70,6 +70,7 @@ class Reader {
       Group group;
       group.at = block.at;
       group.record_id = block.at_byte<uint64_t>(0);
+      group.records = block.at_byte<uint64_t>(8);
       constexpr uint16_t kPayloads = 1, kRemoteMaster = 8;
       const auto flags = block.at_byte<uint16_t>(16);
       if ((flags & kPayloads) != 0) {

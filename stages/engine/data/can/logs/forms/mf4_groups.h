@@ -44,7 +44,8 @@ struct Group {
   Kind kind = Kind::kOther;
   uint64_t at = 0;  ///< of its block
   uint64_t record_id = 0;
-  uint32_t bytes = 0;  ///< of a record behind its id; kPayloads: each says its own
+  uint64_t records = 0;  ///< how many, where the recorder counted them
+  uint32_t bytes = 0;    ///< of a record behind its id; kPayloads: each says its own
   Clock clock;
   Field bus, id, is_extended, code, length, is_fd;
   Field payload_offset;       ///< where payloads stand apart: which one

@@ -1,5 +1,7 @@
-// pcap and pcapng of the link type SocketCAN: what tcpdump, tshark and Wireshark record on a bus.
-// Formats: draft-ietf-opsawg-pcap and draft-ietf-opsawg-pcapng; LINKTYPE_CAN_SOCKETCAN.
+// pcap and pcapng of SocketCAN: what tcpdump, tshark and Wireshark record on a bus. "Linux cooked"
+// captures have a header ahead of the frame, and those on `any` say there which interface it is.
+// Formats: draft-ietf-opsawg-pcap and draft-ietf-opsawg-pcapng; LINKTYPE_CAN_SOCKETCAN,
+// LINKTYPE_LINUX_SLL and LINKTYPE_LINUX_SLL2.
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
@@ -11,7 +13,21 @@
 namespace kdgat::data {
 namespace {
 
-constexpr uint32_t kSocketCan = 227;
+constexpr uint32_t kSocketCan = 227, kCooked = 113, kCooked2 = 276;
+
+bool is_link_type(uint32_t type) {
+  return type == kSocketCan || type == kCooked || type == kCooked2;
+}
+
+/// Where packets come from: an interface, and with kCooked2 any of several.
+struct Link {
+  uint32_t type = 0;
+  /// Of the id in cooked packets: libpcap turned it to the order of networks for some versions and
+  /// interfaces, and left it in the order of the host for others.
+  bool is_host_order = false, is_order_known = false;
+  int64_t undecided = 0;  ///< ids that could stand in either order, before it was known
+};
+
 constexpr std::size_t kMostPacket = std::size_t{1} << 18;  // the largest that Wireshark takes
 constexpr uint32_t kError = 1U << 29, kRemote = 1U << 30;
 
@@ -35,40 +51,113 @@ class PacketReader : public BinaryStream {
     return out;
   }
 
-  /// kEnd: a packet that is no frame of data, counted.
-  Got read_packet(const uint8_t* packet, std::size_t size, CanFrame& frame) {
-    constexpr std::size_t kHeader = 8;
-    if (size < kHeader) return refuse("the packet is too short for a frame");
-    const auto id = file::big<uint32_t>(packet);
+  Link link_of(uint32_t type) const { return {type, type == kCooked2}; }
+
+  /// kEnd: a packet that is no frame of data, counted. The bus is set where the packet names it.
+  Got read_packet(const uint8_t* packet, std::size_t size, Link& link, CanFrame& frame) {
+    return link.type == kSocketCan
+               ? read_can(packet, size, is_fd_packet(packet, size), file::big<uint32_t>, frame)
+               : read_cooked(packet, size, link, frame);
+  }
+
+ private:
+  static constexpr std::size_t kCanHeader = 8;
+
+  using ReadId = uint32_t (*)(const uint8_t*);
+
+  static bool is_fd_packet(const uint8_t* packet, std::size_t size) {
+    constexpr uint8_t kFd = 0x04;
+    constexpr std::size_t kFdPacket = 72;
+    return size >= kCanHeader && ((packet[5] & kFd) != 0 || packet[4] > 8 || size == kFdPacket);
+  }
+
+  Got read_can(const uint8_t* packet, std::size_t size, bool is_fd, ReadId read_id,
+               CanFrame& frame) {
+    if (size < kCanHeader) return refuse("the packet is too short for a frame");
+    constexpr uint8_t kXl = 0x80;
+    if ((packet[4] & kXl) != 0) return count_xl();
+    const uint32_t id = read_id(packet);
     if ((id & kError) != 0) {
       ++passed().error_frames;
       return Got::kEnd;
     }
-    constexpr uint8_t kXl = 0x80, kFd = 0x04;
-    constexpr std::size_t kFdPacket = 72;
-    if ((packet[4] & kXl) != 0) {
-      ++passed().others;
-      return Got::kEnd;
-    }
     set_id(id, frame);
     frame.remote = (id & kRemote) != 0;
-    frame.fd = (packet[5] & kFd) != 0 || packet[4] > 8 || size == kFdPacket;
+    frame.fd = is_fd;
     const std::size_t length = packet[4];
-    if (length > (frame.fd ? 64U : 8U)) return refuse("the payload is over 64 bytes");
+    if (length > (frame.fd ? 64U : 8U)) {
+      return refuse(frame.fd ? "the payload is over 64 bytes" : "the payload is over 8 bytes");
+    }
     if (!frame.remote) {
-      if (length > size - kHeader) return refuse("the packet ends inside its payload");
-      std::copy_n(packet + kHeader, length, frame.payload.data());
+      if (length > size - kCanHeader) return refuse("the packet ends inside its payload");
+      std::copy_n(packet + kCanHeader, length, frame.payload.data());
       frame.length = static_cast<uint8_t>(length);
     }
     return Got::kFrame;
   }
 
- private:
+  Got read_cooked(const uint8_t* packet, std::size_t size, Link& link, CanFrame& frame) {
+    const bool names_interface = link.type == kCooked2;
+    const std::size_t header = names_interface ? 20 : 16;
+    if (size < header) return refuse("the packet is too short for its header");
+    const auto protocol = file::big<uint16_t>(packet + (names_interface ? 0 : 14));
+    constexpr uint16_t kCan = 0x000c, kCanFd = 0x000d, kCanXl = 0x000e;
+    if (protocol == kCanXl) return count_xl();
+    if (protocol != kCan && protocol != kCanFd) {
+      ++passed().others;
+      return Got::kEnd;
+    }
+    const uint8_t* can = packet + header;
+    if (size >= header + kCanHeader) settle_order(can, link);
+    const bool is_big = !link.is_host_order || is_big_;
+    const Got got = read_can(can, size - header, protocol == kCanFd,
+                             is_big ? file::big<uint32_t> : file::little<uint32_t>, frame);
+    if (got != Got::kFrame || !names_interface) return got;
+    const auto interface = file::big<uint32_t>(packet + 4);
+    // Numbers of interfaces are given anew with each start of a system: none is that of a bus.
+    const int channel = channels().number("ifindex " + std::to_string(interface) + " (any)");
+    if (channel < 0) return refuse("a ninth channel: a log may hold eight buses");
+    frame.channel = static_cast<uint8_t>(channel);
+    return got;
+  }
+
+  /// Whether an id with its flags can be one: 11 bits where it is not extended, and of an error
+  /// frame the classes of errors.
+  static bool may_be_id(uint32_t id) {
+    const bool is_extended = (id >> 31) != 0, is_error = (id & kError) != 0;
+    return is_extended ? !is_error : (id & 0x1ffff800U) == 0;
+  }
+
+  /// The first id that can stand in one order alone says which one it is.
+  void settle_order(const uint8_t* id, Link& link) {
+    if (link.is_order_known) return;
+    const bool may_be_network = may_be_id(file::big<uint32_t>(id));
+    const bool may_be_host =
+        may_be_id(is_big_ ? file::big<uint32_t>(id) : file::little<uint32_t>(id));
+    if (may_be_network == may_be_host) {
+      ++link.undecided;
+      return;
+    }
+    if (link.is_host_order != may_be_host && link.undecided > 0) {
+      note(
+          "the ids are in the other byte order than usual for this kind of capture; those of the " +
+          std::to_string(link.undecided) + " packets before this one may be wrong");
+    }
+    link.is_order_known = true;
+    link.is_host_order = may_be_host;
+  }
+
+  Got count_xl() {
+    passed().count("CAN XL frames");
+    return Got::kEnd;
+  }
+
   bool is_big_ = false;
 };
 
 std::string link_type_text(uint32_t type) {
-  return "the link type is " + std::to_string(type) + ", not 227 (SocketCAN)";
+  return "the link type is " + std::to_string(type) +
+         ", not 227 (SocketCAN), 113 or 276 (Linux cooked)";
 }
 constexpr const char* kLinkHint = "record on the CAN interface itself: tcpdump -i can0 -w FILE";
 
@@ -81,7 +170,8 @@ class PcapReader : public PacketReader {
     set_order(header[0] == 0xa1);
     unit_ = number<uint32_t>(header) == 0xa1b23c4d ? 1e-9 : 1e-6;
     const uint32_t type = number<uint32_t>(header + 20) & 0xffffU;
-    if (type != kSocketCan) fail(link_type_text(type), kLinkHint);
+    if (!is_link_type(type)) fail(link_type_text(type), kLinkHint);
+    link_ = link_of(type);
   }
   const char* format() const override { return "pcap"; }
 
@@ -96,13 +186,14 @@ class PcapReader : public PacketReader {
       packet = need(kHeader + size, "a packet");
       if (packet == nullptr) return Got::kEnd;
       frame.time = number<uint32_t>(packet) + unit_ * number<uint32_t>(packet + 4);
-      const Got got = read_packet(packet + kHeader, size, frame);
+      const Got got = read_packet(packet + kHeader, size, link_, frame);
       file().skip(kHeader + size);
       if (got != Got::kEnd) return got;
     }
   }
 
  private:
+  Link link_;
   double unit_ = 1e-6;
 };
 
@@ -153,7 +244,7 @@ class PcapngReader : public PacketReader {
   };
   static constexpr std::size_t kHeader = 12;  // type, length, and the byte order of a section
   struct Interface {
-    bool is_can = false;
+    Link link;
     double unit = 1e-6;
     double offset = 0;  // seconds
     std::string name;
@@ -174,7 +265,7 @@ class PcapngReader : public PacketReader {
     if (size < kFixed + 4) fail("a block of " + std::to_string(size) + " bytes");
     if (interfaces_.size() == kMostInterfaces) fail("more than 4096 interfaces");
     Interface out;
-    out.is_can = number<uint16_t>(block + 8) == kSocketCan;
+    out.link = link_of(number<uint16_t>(block + 8));
     const uint8_t* end = block + size - 4;
     for (const uint8_t* option = block + kFixed; end - option >= 4;) {
       const auto code = number<uint16_t>(option), length = number<uint16_t>(option + 2);
@@ -209,20 +300,20 @@ class PcapngReader : public PacketReader {
     if (number_of >= interfaces_.size()) return refuse("the packet is of an unknown interface");
     if (length > size - kFixed - 4) return refuse("the packet is longer than its block");
     Interface& from = interfaces_[number_of];
-    if (!from.is_can) {
+    if (!is_link_type(from.link.type)) {
       ++passed().others;
       return Got::kEnd;
     }
     const uint64_t ticks =
         uint64_t{number<uint32_t>(block + 12)} << 32 | number<uint32_t>(block + 16);
     frame.time = from.offset + from.unit * static_cast<double>(ticks);
-    if (from.channel < 0) {
+    if (from.channel < 0 && from.link.type != kCooked2) {
       // A bus has the number of its name, as in candump's logs, and not that of its place.
       from.channel = channels().number(from.name.empty() ? std::to_string(number_of) : from.name);
       if (from.channel < 0) return refuse("a ninth channel: a log may hold eight buses");
     }
-    frame.channel = static_cast<uint8_t>(from.channel);
-    return read_packet(block + kFixed, length, frame);
+    if (from.channel >= 0) frame.channel = static_cast<uint8_t>(from.channel);
+    return read_packet(block + kFixed, length, from.link, frame);
   }
 
   std::vector<Interface> interfaces_;

@@ -8,6 +8,7 @@
 
 #include "engine/data/can/frames/channel_names.h"
 #include "engine/data/can/logs/forms/frame_reader.h"
+#include "engine/data/can/logs/forms/text_head.h"
 #include "engine/file/line_reader.h"
 #include "engine/file/number_text.h"
 
@@ -25,6 +26,7 @@ class TextReader : public FrameReader {
   const ChannelNames& channel_names() const override { return channels_; }
   std::vector<Diagnostic> notes() const override {
     std::vector<Diagnostic> out = notes_;
+    if (!has_start_ && !unread_start_.empty()) out.push_back(unread_start_.front());
     passed_.tell(lines_.name(), out);
     for (const std::string& what : channels_.problems()) out.push_back({lines_.name(), what, ""});
     return out;
@@ -32,6 +34,8 @@ class TextReader : public FrameReader {
 
   Got next(CanFrame& frame) final {
     while (lines_.next(line_)) {
+      const bool is_first = lines_.line_number() == 1;
+      if (is_first && line_.starts_with(kByteOrderMark)) line_.remove_prefix(kByteOrderMark.size());
       bool is_frame = false;
       fault_ = read_line(line_, frame, is_frame);
       if (fault_ != nullptr) return Got::kFault;
@@ -47,6 +51,22 @@ class TextReader : public FrameReader {
 
   Passed& passed() { return passed_; }
   void note(std::string what) { notes_.push_back({where(), std::move(what), ""}); }
+
+  /// When the log began: seconds since 1970; 0 where that is not known.
+  double start() const { return start_; }
+  bool has_start() const { return has_start_; }
+  void set_start(double seconds) {
+    start_ = seconds;
+    has_start_ = true;
+  }
+  /// A date that is not understood: reported at the end, unless there is another one.
+  void refuse_start(const char* what, std::string_view text) {
+    unread_start_.push_back(
+        {where(),
+         std::string(what) + " is not understood; times count from 0: " + file::shown(text), ""});
+    unread_start_.resize(1);
+  }
+
   /// Buses are counted from 1 in such logs.
   const char* set_channel(std::string_view number, CanFrame& frame) {
     if (number != last_number_ || last_number_.empty()) {
@@ -73,7 +93,9 @@ class TextReader : public FrameReader {
   ChannelNames channels_;
   std::string last_number_;
   uint8_t last_channel_ = 0;
-  std::vector<Diagnostic> notes_;
+  std::vector<Diagnostic> notes_, unread_start_;
+  double start_ = 0;
+  bool has_start_ = false;
 };
 
 }  // namespace kdgat::data

@@ -1,8 +1,10 @@
 // PEAK's trace files, versions 1.0 to 2.1. Layouts: "PCAN trace file formats" by PEAK-System.
 #include <array>
+#include <optional>
 
 #include "engine/data/can/frames/row_fields.h"
 #include "engine/data/can/logs/forms/binary_reader.h"
+#include "engine/data/can/logs/forms/civil_time.h"
 #include "engine/data/can/logs/forms/forms.h"
 #include "engine/data/can/logs/forms/text_reader.h"
 
@@ -72,7 +74,7 @@ class TrcReader : public TextReader {
       if (column == 'T' && !is_frame_type(type)) return nullptr;
     }
     constexpr double kMilliseconds = 1e-3;
-    frame.time = start_ + frame.time * kMilliseconds;
+    frame.time = start() + frame.time * kMilliseconds;
     frame.fd = type == "FD" || type == "FB" || type == "FE" || type == "BI";
     frame.remote = type == "RR";
     if (id == "FFFFFFFF") {  // version 1.0: the state of the bus
@@ -142,7 +144,15 @@ class TrcReader : public TextReader {
       constexpr double kDaysTo1970 = 25569, kDay = 86400;
       double start = 0;
       if (row::read_time(days, start) == nullptr && start > kDaysTo1970) {
-        start_ = (start - kDaysTo1970) * kDay;
+        set_start((start - kDaysTo1970) * kDay);
+        is_start_exact_ = true;
+      }
+    } else if (const std::string_view began = start_in_words(text); !began.empty()) {
+      if (is_start_exact_) return;
+      if (const std::optional<double> seconds = read_day_first(began)) {
+        set_start(*seconds);
+      } else {
+        refuse_start("the start time", began);
       }
     } else if (const std::string_view columns = value("$COLUMNS="); !columns.empty()) {
       columns_.clear();
@@ -152,14 +162,27 @@ class TrcReader : public TextReader {
     }
   }
 
+  /// Version 1.0 has the start in words alone: ";   Start time: 24.06.2002 09:07:51.106.0".
+  static std::string_view start_in_words(std::string_view comment) {
+    constexpr std::string_view kKey = "Start time:";
+    comment = row::trim(comment);
+    return comment.starts_with(kKey) ? row::trim(comment.substr(kKey.size())) : std::string_view();
+  }
+
   std::string columns_{kVersions.front().columns};
-  double start_ = 0;
+  bool is_start_exact_ = false;  // from a number of days
 };
 
 }  // namespace
 
 bool is_trc(std::string_view head) {
-  return head.starts_with(";$FILE") || head.starts_with(";####") || head.starts_with(";    ");
+  std::string_view rest = without_blanks(head);
+  if (rest.starts_with(";####") || rest.starts_with(";    ")) return true;
+  while (rest.starts_with(';')) {
+    if (next_line(rest).starts_with(";$FILEVERSION=")) return true;
+    rest = without_blanks(rest);
+  }
+  return false;
 }
 
 std::unique_ptr<FrameReader> open_trc(file::ByteReader bytes) {

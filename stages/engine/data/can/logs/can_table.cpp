@@ -1,0 +1,333 @@
+#include "engine/data/can/logs/can_table.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "engine/data/can/frames/row_fields.h"
+#include "engine/data/can/logs/cells.h"
+#include "engine/data/can/logs/row_times.h"
+#include "kdgat/text.h"
+
+namespace kdgat::data {
+namespace {
+
+constexpr const char* kBadFlag = "a flag is neither true nor false";
+
+/// "" reads as false: what a row does not say is not so.
+const char* read_flag(std::string_view text, bool& flag) {
+  if (text.empty()) return nullptr;
+  if (text == "1" || row::same_word(text, "true") || row::same_word(text, "yes") ||
+      row::same_word(text, "x")) {
+    flag = true;
+    return nullptr;
+  }
+  return text == "0" || row::same_word(text, "false") || row::same_word(text, "no") ? nullptr
+                                                                                    : kBadFlag;
+}
+
+struct KindWord {
+  std::string_view word;
+  bool extended, standard, remote, error, fd;
+};
+constexpr std::array kKindWords = {KindWord{"extend", true, false, false, false, false},
+                                   KindWord{"extended", true, false, false, false, false},
+                                   KindWord{"ext", true, false, false, false, false},
+                                   KindWord{"standard", false, true, false, false, false},
+                                   KindWord{"std", false, true, false, false, false},
+                                   KindWord{"data", false, false, false, false, false},
+                                   KindWord{"can", false, false, false, false, false},
+                                   KindWord{"remote", false, false, true, false, false},
+                                   KindWord{"rtr", false, false, true, false, false},
+                                   KindWord{"error", false, false, false, true, false},
+                                   KindWord{"fd", false, false, false, false, true},
+                                   KindWord{"canfd", false, false, false, false, true}};
+
+const char* read_base64(std::string_view text, CanFrame& frame) {
+  const std::size_t limit = frame.fd ? 64 : 8;
+  if (text.size() % 4 != 0) return "the payload is no whole base64";
+  for (int i = 0; i < 2 && text.ends_with('='); ++i) text.remove_suffix(1);
+  uint32_t bits = 0, count = 0;
+  std::size_t bytes = 0;
+  for (const char c : text) {
+    const int digit = base64_digit(c);
+    if (digit < 0) return "the payload is not base64";
+    bits = bits << 6 | static_cast<uint32_t>(digit);
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    if (bytes == limit) return frame.fd ? row::kLongFdPayload : row::kLongPayload;
+    frame.payload[bytes++] = static_cast<uint8_t>(bits >> count);
+  }
+  frame.length = static_cast<uint8_t>(bytes);
+  return nullptr;
+}
+
+/// Digits with nothing, blanks or dashes between the bytes.
+const char* read_spaced_payload(std::string_view text, CanFrame& frame) {
+  std::array<char, 128> digits;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == ' ' || c == '-' || c == '\t') {
+      if (count % 2 != 0) return row::kOddPayload;
+      continue;
+    }
+    if (count % 2 == 0 && has_prefix(text.substr(i))) {
+      ++i;
+      continue;
+    }
+    if (count == digits.size()) return row::kLongFdPayload;
+    digits[count++] = c;
+  }
+  return row::read_hex_payload({digits.data(), count}, frame);
+}
+
+std::string quoted_names(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
+  return out;
+}
+
+std::string printable_name(const TableColumn& column, std::size_t place) {
+  if (column.name.empty()) return std::to_string(place + 1) + " (without a name)";
+  std::string out = column.name.substr(0, 40);
+  std::replace_if(
+      out.begin(), out.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return out;
+}
+
+}  // namespace
+
+std::size_t CanTable::split(std::string_view line) {
+  Cells cells(line, separator_);
+  std::string_view cell;
+  count_ = 0;
+  bool is_more = false;
+  while (cells.next(cell)) {
+    if (count_ == columns_.size()) {
+      is_more |= !cell.empty();  // tools end rows with a separator
+      continue;
+    }
+    cells_[count_++] = cell;
+  }
+  return is_more ? 0 : count_;
+}
+
+const char* CanTable::parse(std::string_view line, ChannelNames* channels, CanFrame& frame) {
+  if (split(line) == 0) return row::kManyFields;
+  const int most = std::max({place(Column::kTime), place(Column::kId), place(Column::kPayload),
+                             bytes_.empty() ? place(Column::kLabel) : -1});
+  if (most >= static_cast<int>(count_)) return row::kFewFields;
+  KDGAT_TRY(read_time(frame));
+  bool is_error = false;
+  KDGAT_TRY(read_flag(cell(Column::kError), is_error));
+  if (is_error) return row::kErrorFrame;
+  KDGAT_TRY(read_id(frame));
+  KDGAT_TRY(read_flags(frame));
+  if (frame.extended && frame.id >= 1U << 29) return row::kBigId;
+  if (!frame.extended && frame.id >= 2048) return "the id is beyond the 11 bits that the row says";
+  int64_t length = -1;
+  KDGAT_TRY(read_length(frame, length));
+  KDGAT_TRY(bytes_.empty() ? read_payload(frame, length) : read_bytes(frame, length));
+  KDGAT_TRY(read_label(frame, length));
+  const std::string_view bus = cell(Column::kBus);
+  if (channels == nullptr || bus.empty()) return nullptr;
+  const int channel = channels->number(bus);
+  if (channel < 0) return row::kManyChannels;
+  frame.channel = static_cast<uint8_t>(channel);
+  return nullptr;
+}
+
+const char* CanTable::read_time(CanFrame& frame) {
+  if (place(Column::kTime) < 0) {
+    frame.time = std::numeric_limits<double>::quiet_NaN();
+    return nullptr;
+  }
+  const std::string_view text = cell(Column::kTime);
+  if (time_form_ == TimeForm::kDate) return row::read_date_time(text, frame.time);
+  if (time_form_ == TimeForm::kTimeOfDay) {
+    KDGAT_TRY(row::read_time_of_day(text, frame.time));
+    constexpr double kDay = 86400;
+    if (frame.time + day_ < last_time_ - kDay / 2) day_ += kDay;  // past midnight
+    last_time_ = frame.time += day_;
+    return nullptr;
+  }
+  return row::read_time(text, frame.time);
+}
+
+const char* CanTable::read_id(CanFrame& frame) const {
+  bool is_marked = false;
+  std::string_view text = cell(Column::kId);
+  if (is_decimal_) {
+    KDGAT_TRY(row::read_decimal_id(text, frame));
+  } else {
+    text = bare_id(text, is_marked);
+    KDGAT_TRY(row::read_hex_id(text, frame));
+    // GVRET writes eight digits of every id, and the next column says which it is.
+    if (place(Column::kExtended) >= 0 || place(Column::kKind) >= 0) {
+      frame.extended = frame.id >= 2048;
+    }
+  }
+  frame.extended |= is_marked;
+  return nullptr;
+}
+
+const char* CanTable::read_flags(CanFrame& frame) const {
+  if (const std::string_view text = cell(Column::kExtended); !text.empty()) {
+    bool is_extended = false;
+    KDGAT_TRY(read_flag(text, is_extended));
+    frame.extended = is_extended;
+  }
+  bool brs = false, esi = false;
+  KDGAT_TRY(read_flag(cell(Column::kRemote), frame.remote));
+  KDGAT_TRY(read_flag(cell(Column::kFd), frame.fd));
+  KDGAT_TRY(read_flag(cell(Column::kBrs), brs));
+  KDGAT_TRY(read_flag(cell(Column::kEsi), esi));
+  frame.fd_flags = static_cast<uint8_t>((brs ? 1 : 0) | (esi ? 2 : 0));
+  if (const std::string_view text = cell(Column::kDirection); !text.empty()) {
+    frame.tx = (text.front() | 0x20) == 't' || (text.front() | 0x20) == 's' || text == "1";
+  }
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const std::string_view text = cell(static_cast<int>(i));
+    if (columns_[i].column != Column::kKind || text.empty()) continue;
+    const auto* const kind =
+        std::find_if(kKindWords.begin(), kKindWords.end(),
+                     [&](const KindWord& one) { return row::same_word(text, one.word); });
+    if (kind == kKindWords.end()) return "an unknown word for the kind of a frame";
+    if (kind->error) return row::kErrorFrame;
+    if (kind->extended || kind->standard) frame.extended = kind->extended;
+    frame.remote |= kind->remote;
+    frame.fd |= kind->fd;
+  }
+  return nullptr;
+}
+
+/// -1 where the row says none.
+const char* CanTable::read_length(CanFrame& frame, int64_t& length) const {
+  int64_t code = -1;
+  const auto read = [](std::string_view text, int64_t& value) {
+    if (text.empty()) return true;
+    if (text.ends_with(".0")) text.remove_suffix(2);
+    return row::read_decimal(text, value) && value >= 0 && value <= 64;
+  };
+  if (!read(cell(Column::kDlc), code) || !read(cell(Column::kLength), length)) {
+    return row::kBadLength;
+  }
+  if (code < 0) code = length;
+  if (length < 0) length = code;
+  if (code != length && (code > 15 || row::kFdLength[static_cast<std::size_t>(code)] != length)) {
+    return row::kBadLength;
+  }
+  frame.fd |= length > 8;
+  if (frame.fd && place(Column::kLength) < 0 && code > 8 && code < 16) {
+    const std::string_view text = cell(Column::kPayload);
+    const auto coded = int64_t{row::kFdLength[static_cast<std::size_t>(code)]};
+    if (std::ssize(text) >= 2 * coded) length = coded;
+  }
+  return nullptr;
+}
+
+const char* CanTable::read_payload(CanFrame& frame, int64_t length) const {
+  const std::string_view text = cell(Column::kPayload);
+  if (length < 0) frame.fd |= row::is_fd_length(text.size() / 2);
+  KDGAT_TRY(is_base64_ ? read_base64(text, frame) : read_spaced_payload(text, frame));
+  if (frame.remote) {
+    if (frame.length > 0) return "a remote frame with a payload";
+    frame.remote_length = static_cast<uint8_t>(std::clamp<int64_t>(length, 0, 8));
+    return nullptr;
+  }
+  return length >= 0 && length != int64_t{frame.length} ? row::kBadLength : nullptr;
+}
+
+const char* CanTable::read_bytes(CanFrame& frame, int64_t length) const {
+  if (frame.remote) {
+    frame.remote_length = static_cast<uint8_t>(std::clamp<int64_t>(length, 0, 8));
+    return nullptr;
+  }
+  const auto most = static_cast<int64_t>(bytes_.size());
+  if (length > most) return row::kBadLength;
+  int64_t count = 0;
+  for (; count < (length < 0 ? most : length); ++count) {
+    const std::string_view text = cell(bytes_[static_cast<std::size_t>(count)]);
+    if (text.empty() && length < 0) break;
+    int64_t byte = 0;
+    if (is_decimal_bytes_) {
+      const std::string_view whole = text.ends_with(".0") ? text.substr(0, text.size() - 2) : text;
+      if (!row::read_decimal(whole, byte) || byte < 0 || byte > 255) {
+        return "a byte is not in 0..255";
+      }
+    } else {
+      bool ignored = false;
+      const std::string_view digits = bare_id(text, ignored);
+      if (digits.empty() || digits.size() > 2 || !is_hex_text(digits)) return row::kBadPayload;
+      for (const char c : digits) byte = byte << 4 | row::hex(c);
+    }
+    frame.payload[static_cast<std::size_t>(count)] = static_cast<uint8_t>(byte);
+  }
+  frame.length = static_cast<uint8_t>(count);
+  frame.fd |= count > 8;
+  return nullptr;
+}
+
+const char* CanTable::read_label(CanFrame& frame, int64_t length) {
+  const int place = this->place(Column::kLabel);
+  if (place < 0) return nullptr;
+  std::string_view text = cell(place);
+  const auto most = static_cast<int64_t>(bytes_.size());
+  // A row with fewer bytes may have its label right behind them.
+  if (text.empty() && length >= 0 && length < most && place > bytes_[0]) {
+    text = cell(bytes_[static_cast<std::size_t>(length)]);
+  }
+  const std::optional<int> label = label_word(text);
+  if (!label) return row::kBadLabel;
+  frame.label = static_cast<int8_t>(*label);
+  ++labelled_;
+  benign_ += *label == 0 ? 1 : 0;
+  constexpr std::size_t kShownWords = 8;
+  if (*label == 1 && text.size() > 1 && attack_words_.size() < kShownWords && text != "1.0" &&
+      std::find(attack_words_.begin(), attack_words_.end(), text) == attack_words_.end()) {
+    attack_words_.emplace_back(text);
+  }
+  for (const int other : other_labels_) {
+    const std::optional<int> second = label_word(cell(other));
+    disagreements_ += second && *second != *label ? 1 : 0;
+  }
+  return nullptr;
+}
+
+std::vector<Diagnostic> CanTable::notes(const std::string& file) const {
+  std::vector<Diagnostic> out;
+  const auto note = [&](const std::string& what, const std::string& hint = "") {
+    out.push_back({file, what, hint});
+  };
+  if (is_by_position_) note("no column has a known name: taken as time, id, payload and label");
+  if (!id_note_.empty()) note(id_note_, id_hint_);
+  if (is_gvret_) note("times are read as microseconds, as GVRET writes them");
+  if (time_form_ == TimeForm::kTimeOfDay) note("times of a day, without a date: since midnight");
+  const std::string label =
+      place(Column::kLabel) < 0
+          ? ""
+          : printable_name(columns_[static_cast<std::size_t>(place(Column::kLabel))], 0);
+  if (labelled_ > 0 && benign_ == 0 && !attack_words_.empty()) {
+    note("column " + label +
+         ": no word of it means benign, all are taken for attacks: " + quoted_names(attack_words_));
+  }
+  if (disagreements_ > 0) {
+    note("the labels of " + grouped(disagreements_) +
+         " rows disagree with another column: " + label + " counts");
+  }
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const Column kind = columns_[i].column;
+    const bool is_second = kind != Column::kLabel && kind != Column::kSubclass &&
+                           kind != Column::kByte && kind != Column::kKind &&
+                           place(kind) != static_cast<int>(i);
+    const bool is_other_label = std::find(other_labels_.begin(), other_labels_.end(),
+                                          static_cast<int>(i)) != other_labels_.end();
+    if (kind == Column::kUnused || is_second || is_other_label) {
+      note("column " + printable_name(columns_[i], i) + " is not used");
+    }
+  }
+  return out;
+}
+
+}  // namespace kdgat::data

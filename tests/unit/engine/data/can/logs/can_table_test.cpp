@@ -1,0 +1,246 @@
+// Tables of CAN frames with a header, in the names and habits of many tools.
+#include "engine/data/can/logs/can_table.h"
+
+#include <algorithm>
+#include <array>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <numeric>
+
+#include "engine/data/can/logs/can_log.h"
+#include "support/can/log_text.h"
+
+namespace kdgat::data {
+namespace {
+
+using Catch::Contains;
+using test::data_error;
+
+struct ReadTable {
+  std::vector<CanFrame> frames;
+  std::string format, problems;
+  int64_t malformed = 0;
+};
+
+ReadTable read_bytes(file::ByteReader bytes, const std::string& format = "auto") {
+  CanLog log(std::move(bytes), format, false);
+  ReadTable out;
+  CanFrame frame;
+  while (log.next(frame)) out.frames.push_back(frame);
+  out.format = log.format();
+  out.malformed = log.malformed();
+  for (const Diagnostic& one : log.problems()) out.problems += one.text() + "\n";
+  return out;
+}
+
+ReadTable read_table(const std::string& text, const std::string& format = "auto") {
+  ReadTable out = read_bytes(file::ByteReader("log", text), format);
+  UNSCOPED_INFO(out.problems);
+  return out;
+}
+
+TEST_CASE("flags of a row mean what they say", "[can_table]") {
+  const ReadTable read = read_table(
+      "timestamp,arbitration_id,extended,remote,error,dlc,data\n"
+      "1.0,0x123,0,0,0,8,AQIDBAUGBwg=\n"
+      "1.1,0x123,1,0,0,3,AQID\n"
+      "1.2,0x124,0,1,0,5,\n"
+      "1.3,0x0,0,0,1,0,\n"
+      "1.4,0x1001,0,0,0,0,\n");
+  REQUIRE(read.frames.size() == 3);
+  CHECK(read.frames[0].length == 8);
+  CHECK(read.frames[0].payload[7] == 8);
+  CHECK_FALSE(read.frames[0].extended);
+  CHECK(read.frames[1].extended);
+  CHECK(read.frames[2].remote);
+  CHECK(read.frames[2].remote_length == 5);
+  CHECK(read.malformed == 1);
+  CHECK_THAT(read.problems, Contains("log:6: the id is beyond the 11 bits that the row says"));
+  CHECK_THAT(read.problems, Contains("1 error frames are counted"));
+}
+
+TEST_CASE("a length that its payload has not makes a row malformed", "[can_table]") {
+  const ReadTable read = read_table(
+      "timestamp,arbitration_id,data_field,dlc,attack\n1,07F,00C3,2,0\n2,07F,C3,2,1\n"
+      "3,07F,00C3,1,0\n");
+  CHECK(read.frames.size() == 1);
+  CHECK(read.malformed == 2);
+  CHECK_THAT(read.problems, Contains("log:3: the length does not agree with the payload"));
+}
+
+TEST_CASE("labels are numbers or words, and of two columns that of numbers counts", "[can_table]") {
+  const auto labels = [](const std::string& text) {
+    std::vector<int> out;
+    for (const CanFrame& frame : read_table(text).frames) out.push_back(frame.label);
+    return out;
+  };
+  const std::string head = "Timestamp,Arbitration_ID,Data,";
+  CHECK(labels(head + "Class\n1,12A,00,Normal\n2,12A,00,Attack\n") == std::vector<int>{0, 1});
+  CHECK(labels(head + "Label\n1,12A,00,Benign\n2,12A,00,DoS\n") == std::vector<int>{0, 1});
+  CHECK(labels(head + "attack\n1,12A,00,False\n2,12A,00,True\n") == std::vector<int>{0, 1});
+  CHECK(labels(head + "flag\n1,12A,00,T\n2,12A,00,R\n") == std::vector<int>{1, 0});
+  const ReadTable two =
+      read_table(head + "attack,label\n1,12A,00,Normal,0\n2,12A,00,DoS,1\n3,12A,00,DoS,0\n");
+  REQUIRE(two.frames.size() == 3);
+  CHECK(two.frames[1].label == 1);
+  CHECK(two.frames[2].label == 0);
+  CHECK_THAT(two.problems, Contains("the labels of 1 rows disagree with another column"));
+  CHECK_THAT(two.problems, Contains("column attack is not used"));
+}
+
+TEST_CASE("a row with fewer bytes may have its label behind the last", "[can_table]") {
+  const ReadTable read = read_table(
+      "Timestamp,CAN ID,DLC,DATA[0],DATA[1],DATA[2],Flag\n"
+      "1.0,0316,3,05,21,68,R\n1.1,05f0,2,01,00,T,\n1.2,05f0,1,01,R\n");
+  REQUIRE(read.frames.size() == 3);
+  CHECK(read.frames[0].payload[2] == 0x68);
+  CHECK(read.frames[1].length == 2);
+  CHECK(read.frames[1].label == 1);
+  CHECK(read.frames[2].length == 1);
+  CHECK(read.frames[2].label == 0);
+}
+
+TEST_CASE("ids without a letter that would need 29 bits are decimal, and that is said",
+          "[can_table]") {
+  const std::string text = "timestamp,can_id,data\n1,852,00\n2,1413,00\n";
+  const ReadTable read = read_table(text);
+  REQUIRE(read.frames.size() == 2);
+  CHECK(read.frames[1].id == 1413);
+  CHECK_FALSE(read.frames[1].extended);
+  CHECK_THAT(read.problems, Contains("ids are read as decimal") &&
+                                Contains("format=can-train-and-test reads them as hexadecimal"));
+  CHECK(read_table(text, "can-train-and-test").frames[1].id == 0x1413);
+  CHECK(read_table("timestamp,can_id,data\n1,852,00\n2,1F0,00\n").frames[0].id == 0x852);
+  const ReadTable bytes = read_table(
+      "ID,DATA_0,DATA_1,DATA_2,DATA_3,DATA_4,DATA_5,DATA_6,DATA_7,label\n"
+      "65,96,0,132,0,0,0,0,7,BENIGN\n");
+  REQUIRE(bytes.frames.size() == 1);
+  CHECK(bytes.frames[0].id == 65);
+  CHECK(bytes.frames[0].payload[2] == 132);
+  CHECK(std::isnan(bytes.frames[0].time));
+}
+
+TEST_CASE("semicolons, tabs and quotes divide columns, and a bus is a channel", "[can_table]") {
+  const ReadTable semicolons = read_table(
+      "TimestampEpoch;BusChannel;ID;IDE;DLC;DataLength;Dir;EDL;BRS;ESI;RTR;DataBytes\n"
+      "1594718410.5;1;71D;0;9;12;1;1;1;0;0;000102030405060708090A0B\n");
+  REQUIRE(semicolons.frames.size() == 1);
+  const CanFrame& fd = semicolons.frames[0];
+  CHECK((fd.fd && fd.tx));
+  CHECK(std::array<int, 3>{fd.channel, fd.fd_flags, fd.length} == std::array<int, 3>{1, 1, 12});
+  const ReadTable tabs = read_table(
+      "Index\tDirection\tTimestamp\tID\tFormat\tType\tLength\tData\t\n"
+      "0\tReceive\t 23:59:59.500.0\t0x1cebff00\tData\tExtend\t2\tB7 0E \t\n"
+      "1\tSend\t 00:00:00.250.0\t0x123\tRemote\tStandard\t2\t\t\n");
+  REQUIRE(tabs.frames.size() == 2);
+  CHECK(tabs.frames[0].time == 86399.5);
+  CHECK(tabs.frames[0].extended);
+  CHECK(tabs.frames[1].time == 86400.25);
+  CHECK(tabs.frames[1].remote);
+  CHECK(tabs.frames[1].tx);
+  CHECK_THAT(tabs.problems, Contains("column Index is not used"));
+  const ReadTable quotes = read_table("\"time\",\"id\",\"data\"\n\"1.5\",\"1A0\",\"00-11\"\n");
+  REQUIRE(quotes.frames.size() == 1);
+  CHECK(quotes.frames[0].payload[1] == 0x11);
+}
+
+TEST_CASE("dates are read with their zone", "[can_table]") {
+  const ReadTable read = read_table(
+      "timestamp,id,data\n2021-03-01 10:00:00.100,3A6,00\n2021-03-01T11:00:00.2+01:00,3A6,00\n");
+  REQUIRE(read.frames.size() == 2);
+  CHECK(read.frames[0].time == Approx(1614592800.1).epsilon(1e-15));
+  CHECK(read.frames[1].time == Approx(1614592800.2).epsilon(1e-15));
+}
+
+TEST_CASE("the order of columns changes no frame, and every row is a frame or reported",
+          "[can_table]") {
+  const std::vector<std::string> names = {"timestamp", "id", "data", "dlc", "label", "bus"};
+  const std::vector<std::vector<std::string>> rows = {{"1.0", "1A0", "0011", "2", "0", "0"},
+                                                      {"1.1", "1A1", "00", "2", "1", "1"},
+                                                      {"1.2", "18FEF100", "", "0", "1", "2"},
+                                                      {"x", "1A0", "00", "1", "0", "0"}};
+  std::vector<std::size_t> order(names.size());
+  std::iota(order.begin(), order.end(), 0);
+  do {
+    const auto line = [&](const std::vector<std::string>& cells) {
+      std::string out;
+      for (const std::size_t one : order) out += (out.empty() ? "" : ",") + cells[one];
+      return out + "\n";
+    };
+    // An empty first cell would be joined without its comma.
+    std::string text = line(names);
+    for (const auto& row : rows) {
+      if (row[order[0]].empty()) text += ",";
+      text += line(row);
+    }
+    CanLog log(file::ByteReader("log", text), "auto", false);
+    CanFrame frame;
+    std::vector<CanFrame> frames;
+    while (log.next(frame)) frames.push_back(frame);
+    REQUIRE(log.rows() + log.malformed() == std::ssize(rows));
+    REQUIRE(frames.size() == 2);
+    REQUIRE(frames[0].time == 1.0);
+    REQUIRE(frames[0].id == 0x1A0);
+    REQUIRE(frames[0].payload[1] == 0x11);
+    REQUIRE(frames[1].extended);
+    REQUIRE(frames[1].channel == 2);
+    REQUIRE(frames[1].label == 1);
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
+TEST_CASE("a table without a column that frames need is refused by name", "[can_table]") {
+  CHECK_THAT(data_error([] { read_table("timestamp;id;label\n1;1A0;0\n"); }),
+             Contains("log:1: column data_field is missing"));
+  CHECK_THAT(data_error([] { read_table("id,d1,d2,label\n1A0,00,11,0\n"); }),
+             Contains("log:1: column timestamp is missing"));
+}
+
+TEST_CASE("the attack-free text of HCRL is read", "[can_table]") {
+  const ReadTable read = read_table(
+      "Timestamp: 1479121434.850202        ID: 0350    000    DLC: 2    00 02\n"
+      "Timestamp: 1479121435.0        ID: 02c0    100    DLC: 0\n");
+  CHECK(read.format == "hcrl-text");
+  REQUIRE(read.frames.size() == 2);
+  CHECK(read.frames[0].payload[1] == 2);
+  CHECK(read.frames[1].remote);
+}
+
+TEST_CASE("HCRL rows may have 0 and 1 as flags", "[can_table]") {
+  const ReadTable read = read_table("1.0,0316,2,05,21,0\n1.1,05f0,1,01,1\n");
+  REQUIRE(read.frames.size() == 2);
+  CHECK(read.frames[0].label == 0);
+  CHECK(read.frames[1].label == 1);
+}
+
+struct FieldTable {
+  const char* name;
+  std::size_t frames;
+  int64_t malformed;
+  int attacks;
+};
+
+TEST_CASE("tables of the field are read", "[can_table]") {
+  const auto folder = test::shared_path("field");
+  if (!folder) return;
+  const FieldTable tables[] = {{"csv_0x.csv", 3, 0, 1},         {"csv_bus.csv", 3, 0, 1},
+                               {"csv_cabana_new.csv", 3, 0, 0}, {"csv_carchallenge.csv", 5, 0, 1},
+                               {"csv_ciciov.csv", 3, 0, 1},     {"csv_class_nospace.csv", 3, 0, 1},
+                               {"csv_css.csv", 2, 0, 0},        {"csv_dup_label.csv", 2, 0, 1},
+                               {"csv_iso.csv", 2, 0, 1},        {"csv_kaggle_hcrl.csv", 4, 0, 1},
+                               {"csv_pythoncan.csv", 3, 0, 0},  {"csv_quoted.csv", 2, 0, 1},
+                               {"csv_textlabel.csv", 3, 0, 1},  {"csv_tflabel.csv", 3, 0, 1},
+                               {"hcrl_normal.txt", 13, 0, 0},   {"bcan_label01.csv", 3, 0, 1},
+                               {"usbcan_tool.txt", 120, 0, 0},  {"csv_gvret2.csv", 3, 0, 0}};
+  for (const FieldTable& table : tables) {
+    INFO(table.name);
+    const ReadTable read = read_bytes(file::ByteReader(*folder / table.name));
+    INFO(read.problems);
+    CHECK(read.frames.size() == table.frames);
+    CHECK(read.malformed == table.malformed);
+    CHECK(std::count_if(read.frames.begin(), read.frames.end(),
+                        [](const CanFrame& one) { return one.label == 1; }) == table.attacks);
+  }
+}
+
+}  // namespace
+}  // namespace kdgat::data

@@ -1,0 +1,101 @@
+// Tables of labels beside logs: what met no frame is reported, with why that may be.
+#include "engine/data/can/logs/label_intervals.h"
+
+#include <catch2/catch.hpp>
+
+#include "support/can/log_text.h"
+#include "support/graphs/import_options.h"
+#include "support/programs/command.h"
+
+namespace kdgat::data {
+namespace {
+
+using Catch::Contains;
+using test::write_text;
+
+CanFrame frame(double time, uint32_t id) {
+  CanFrame out;
+  out.time = time;
+  out.id = id;
+  return out;
+}
+
+/// What is said of a table after frames of the ids 100 and 101 at each second of [from, to].
+std::vector<Diagnostic> notes_of(const std::string& rows, double from, double to) {
+  const test::ScratchFolder folder;
+  write_text(folder / "a.labels.csv", "begin,end,id\n" + rows);
+  LabelIntervals labels(folder / "a.labels.csv");
+  for (double time = from; time <= to; ++time) {
+    labels.label_of(frame(time, 0x100));
+    labels.label_of(frame(time, 0x101));
+  }
+  return labels.notes();
+}
+
+TEST_CASE("intervals that all meet frames need no word", "[label_intervals]") {
+  CHECK(notes_of("1,2,\n2,3,100\n1,9,101\n1,9,101\n", 0, 10).empty());
+}
+
+TEST_CASE("an interval that meets no frame is reported with its line", "[label_intervals]") {
+  const auto notes = notes_of("1,2,\n5,6,5FF\n20,21,\n", 0, 10);
+  REQUIRE(notes.size() == 1);
+  CHECK_THAT(notes[0].message,
+             Contains("2 of 3 intervals met no frame, the first is line 3, id 5FF 5 to 6") &&
+                 Contains("no frame has the id 5FF") && Contains("from 0 to 10"));
+  CHECK(notes[0].hint.empty());
+}
+
+TEST_CASE("times on another clock than the log's are named", "[label_intervals]") {
+  const auto relative = notes_of("5,6,\n7,8,\n", 1.7e9, 1.7e9 + 9);
+  REQUIRE(relative.size() == 1);
+  CHECK_THAT(relative[0].text(), Contains("2 of 2 intervals met no frame") &&
+                                     Contains("every frame counts as benign") &&
+                                     Contains("seconds since the start of the log") &&
+                                     Contains("clock of the log"));
+  CHECK_THAT(notes_of("1.7e9,1.8e9,\n", 0, 9)[0].message,
+             Contains("seconds since 1970, the frames count from a start"));
+  CHECK_THAT(notes_of("", 0, 9)[0].message, Contains("holds no interval"));
+}
+
+TEST_CASE("a table beside rows with labels is not used, and that is said", "[label_intervals]") {
+  const test::ScratchFolder folder;
+  write_text(folder / "labels.csv", "begin,end\n1,2\n");
+  LabelTables tables;
+  REQUIRE(tables.of(folder / "a.csv") != nullptr);
+  CHECK(tables.of(folder / "b.csv") == tables.of(folder / "a.csv"));
+  REQUIRE(tables.notes().size() == 1);
+  CHECK_THAT(tables.notes()[0].message, Contains("a label of its own"));
+  CHECK(tables.of("-") == nullptr);
+}
+
+TEST_CASE("a table of several logs is reported once, for what none of them meets",
+          "[label_intervals]") {
+  const test::ScratchFolder folder;
+  write_text(folder / "in/labels.csv", "begin,end\n1,2\n101,102\n");
+  for (const int start : {0, 100}) {
+    std::string log;
+    for (int i = 0; i < 300; ++i) {
+      log += "(" + std::to_string(start) + "." + std::to_string(100 + i * 2) + ") can0 1A" +
+             std::to_string(i % 8) + "#00\n";
+    }
+    log += "(" + std::to_string(start + 2) + ".0) can0 1A0#00\n";
+    write_text(folder / "in" / (std::to_string(start) + ".log"), log);
+  }
+  CHECK(graph::import_logs(folder / "in", folder / "out", {}).warnings.empty());
+  write_text(folder / "in/labels.csv", "begin,end\n1,2\n501,502\n");
+  const auto report = graph::import_logs(folder / "in", folder / "again", {});
+  REQUIRE(report.warnings.size() == 1);
+  CHECK_THAT(report.warnings[0].text(), Contains("1 of 2 intervals") && Contains("line 3"));
+}
+
+TEST_CASE("intervals since the start beside a log of 1970 are a warning", "[label_intervals]") {
+  const auto folder = test::shared_path("field/relative_labels");
+  if (!folder) return;
+  const test::ScratchFolder out;
+  const auto report = graph::import_logs(*folder, out.path(), {});
+  REQUIRE(report.warnings.size() == 1);
+  CHECK_THAT(report.warnings[0].text(), Contains("seconds since the start of the log"));
+}
+
+}  // namespace
+}  // namespace kdgat::data
