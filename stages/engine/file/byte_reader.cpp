@@ -78,6 +78,10 @@ class ByteReader::Impl {
                           S_ISREG(facts.st_mode);
     return is_plain ? fd_ : -1;
   }
+  bool is_live() const {
+    struct stat facts {};
+    return fd_ >= 0 && ::fstat(fd_, &facts) == 0 && !S_ISREG(facts.st_mode);
+  }
 
  private:
   enum class Packing { kNone, kGzip, kZstd };
@@ -238,6 +242,7 @@ std::string_view ByteReader::peek(std::size_t least, std::size_t most) {
 void ByteReader::on_cut(std::function<void(const std::string& what)> told) {
   impl_->on_cut(std::move(told));
 }
+bool ByteReader::is_live() const { return impl_->is_live(); }
 int ByteReader::plain_file() { return impl_->plain_file(); }
 int64_t ByteReader::stored_bytes() const { return impl_->stored_bytes(); }
 

@@ -33,9 +33,10 @@ class ByteReader {
   /// once or more; without this it is an error.
   void on_cut(std::function<void(const std::string& what)> told);
   /// The open file, where it is a regular one that is not packed, so that any part of it can be
-  /// read;
-  /// -1 otherwise. Not owned.
+  /// read; -1 otherwise. Not owned.
   int plain_file();
+  /// Whether bytes may come as they are made: a pipe, a terminal or a socket.
+  bool is_live() const;
 
   const std::string& name() const { return name_; }
   int64_t stored_bytes() const;  ///< read so far, compressed or not

@@ -31,7 +31,7 @@ namespace kdgat::data {
 enum class Sureness {
   kNo,
   kIfNoOther,  ///< it reads what nobody knows, and says best what is wrong with it
-  kPossible,   ///< by names and folders alone
+  kPossible,   ///< by names and folders alone, or by lines that could be those of others
   kLikely,     ///< by the look of first lines
   kSure,       ///< by a header, a name, or an option
 };

@@ -338,6 +338,10 @@ const std::vector<std::string>& text_formats() {
   return formats;
 }
 
+bool may_be_other_data(const std::string& format) {
+  return format == kClassFolders || format == kLabelText || format == kTextLabel;
+}
+
 std::vector<std::string> label_columns(const TextImportOptions& options) {
   if (options.label_column != data::LabelOptions().label_column) return {options.label_column};
   return {"label", options.label_column};

@@ -31,8 +31,10 @@ namespace kdgat::texts {
 /// The forms, and "text" for whichever of them it is, as the option `format` names them.
 const std::vector<std::string>& text_formats();
 
-/// The form that a folder has by its folders alone: other data may have them too.
 inline constexpr const char* kClassFolders = "class-folders";
+
+/// Whether other data may look like a source of this form: folders alone, or a tab in each line.
+bool may_be_other_data(const std::string& format);
 
 struct TextInput {
   std::string format;  ///< one of the forms

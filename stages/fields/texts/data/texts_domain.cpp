@@ -78,7 +78,7 @@ class TextsDomain
     std::vector<Diagnostic> left_out;
     const auto input = find_text_input(source, options, left_out);
     if (!input) return {};
-    const bool is_sure = options.format != "auto" || input->format != kClassFolders;
+    const bool is_sure = options.format != "auto" || !may_be_other_data(input->format);
     return {is_sure ? data::Sureness::kSure : data::Sureness::kPossible,
             [input, options, left_out](std::vector<Diagnostic>& notes) {
               notes.insert(notes.end(), left_out.begin(), left_out.end());

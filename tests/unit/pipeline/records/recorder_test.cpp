@@ -186,10 +186,7 @@ TEST_CASE("the machine's memory is recorded at steps that never fall", "[records
   const ScratchFolder scratch;
   {
     Background run("run example steps=600 seconds=1", scratch.path());
-    REQUIRE(comes_true([&] {
-      return fs::exists(scratch / "runs/default") &&
-             fs::exists(newest_run(scratch / "runs/default") / "example/journal.jsonl");
-    }));
+    REQUIRE(wait_for(scratch / "runs", "journal.jsonl", "what"));
     run.end(SIGKILL);
   }
   const fs::path journal = newest_run(scratch / "runs/default") / "example/journal.jsonl";

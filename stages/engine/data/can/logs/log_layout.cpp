@@ -42,10 +42,11 @@ bool has_short_times(const std::string& line) {
   return open != std::string::npos && line.substr(open, 1) == "(" && line.find('.') == open + 4;
 }
 
-/// How many lines the form is told from: how numbers are written in a table takes more.
-std::size_t wanted_lines(const std::vector<std::string>& lines) {
+/// How many lines the form is told from: how numbers are written in a table takes more. Those of a
+/// pipe are few, so that its first frames do not wait for many others.
+std::size_t wanted_lines(const std::vector<std::string>& lines, bool is_live) {
   constexpr std::size_t kTableLines = 500, kGapLines = 100;
-  if (lines.empty()) return kProbeLines;
+  if (lines.empty() || is_live) return kProbeLines;
   if (is_header(lines.front())) return kTableLines;
   return has_short_times(lines.front()) ? kGapLines : kProbeLines;
 }
@@ -205,10 +206,11 @@ namespace {
 
 class TextRows : public FrameReader {
  public:
-  TextRows(file::ByteReader bytes, const std::string& format) : reader_(std::move(bytes)) {
+  TextRows(file::ByteReader bytes, const std::string& format)
+      : is_live_(bytes.is_live()), reader_(std::move(bytes)) {
     std::string_view line;
     std::vector<std::string> probe;
-    while (probe.size() < wanted_lines(probe) && reader_.next(line)) {
+    while (probe.size() < wanted_lines(probe, is_live_) && reader_.next(line)) {
       if (line.find_first_not_of(" \t") == std::string_view::npos) continue;
       if (probe.empty() && line.starts_with("\xEF\xBB\xBF"))
         line.remove_prefix(3);  // byte order mark
@@ -277,6 +279,7 @@ class TextRows : public FrameReader {
     return true;
   }
 
+  bool is_live_;
   file::LineReader reader_;
   LogLayout layout_;
   ChannelNames channels_;

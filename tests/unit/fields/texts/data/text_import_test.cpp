@@ -200,8 +200,8 @@ TEST_CASE("what is wrong with texts is said with its place", "[text_import]") {
   CHECK_THAT(fails("empty.tsv", "", text),
              Catch::Contains("no texts were found") && Catch::Contains("label<TAB>text"));
   CHECK_THAT(fails("head.csv", "text,label\n"), Catch::Contains("head.csv: no document"));
-  CHECK_THAT(fails("cols.csv", "text,topic\nred,a\n", csv),
-             Catch::Contains("cols.csv:1: no column 'label'") && Catch::Contains("text, topic"));
+  CHECK_THAT(fails("cols.csv", "text,page\nred,a\n", csv),
+             Catch::Contains("cols.csv:1: no column 'label'") && Catch::Contains("text, page"));
   CHECK_THAT(fails("cols2.csv", "words,label\nred,a\n", csv), Catch::Contains("no column 'text'"));
   CHECK_THAT(fails("few.csv", "text,label\nred,a\nblue\n"), Catch::Contains("few.csv:3: 1 fields"));
   CHECK_THAT(fails("open.csv", "text,label\nred,a\n\"blue,b\ngreen,b\n"),
