@@ -332,6 +332,7 @@ if(KDGAT_ENGINE)
     tests/cli/logs/score_test.cpp
     tests/cli/logs/watch_bus_test.cpp
     tests/cli/logs/watch_test.cpp
+    tests/cli/import_account_test.cpp
     tests/cli/made_before_test.cpp
     tests/cli/memory_test.cpp
     tests/cli/next_test.cpp

@@ -294,7 +294,7 @@ PreparedData prepare_data(const DataSpec& data, const fs::path& folder,
   if (!data.synthetic) require_input(data.path);
   OutputFolder output(folder);
   const fs::path store = data.synthetic ? fs::path() : store_of(data.path);
-  std::vector<Diagnostic> warnings;
+  data::Notes warnings;
   if (!store.empty()) {
     adopt_store(data, store, folder, verify);
   } else {
@@ -305,7 +305,7 @@ PreparedData prepare_data(const DataSpec& data, const fs::path& folder,
   }
   PreparedData out = open_prepared(folder);
   out.summary = summary_of(data, out);
-  out.warnings = std::move(warnings);
+  out.warnings = data::in_short(warnings);
   for (Diagnostic& fault : damage) {
     fault.hint = "the import that stood there was made again";
     out.warnings.push_back(std::move(fault));
@@ -341,7 +341,8 @@ json import_data(const fs::path& source, const fs::path& folder, const json& opt
               {"unlabelled", facts.at("unlabelled")},
               {"sources", report.sources},
               {"parts", facts.at("parts")},
-              {"warnings", report.warnings}};
+              {"warnings", report.warnings},
+              {"unused", data::unused_in(report.warnings)}};
   for (const char* key : {"attack", "num_ids", domain_of(facts).facts_key()}) {
     if (facts.contains(key)) out[key] = facts.at(key);
   }
@@ -350,7 +351,7 @@ json import_data(const fs::path& source, const fs::path& folder, const json& opt
 }
 
 json inspect_data(const fs::path& path, const json& options, const DataProgress& progress,
-                  const std::function<bool()>& cancelled, std::vector<Diagnostic>* warnings) {
+                  const std::function<bool()>& cancelled) {
   const data::Domains domains = data::all_domains();
   require_input(path);
   if (const fs::path store = store_of(path); !store.empty()) {
@@ -359,13 +360,19 @@ json inspect_data(const fs::path& path, const json& options, const DataProgress&
   clear_leftovers(temporary_folder(), {kInspectPrefix});
   const TemporaryFolder imported(temporary_folder(), kInspectPrefix);
   const fs::path folder = imported.path() / "data";  // which the import locks
-  data::ImportReport report =
+  const data::ImportReport report =
       data::import_source(domains, path, folder, options, progress, cancelled);
-  if (warnings != nullptr) *warnings = std::move(report.warnings);
   const fs::path store = folder / kStore;
   json out = data::domain_of_store(domains, store).inspect(store);
   out["path"] = path.string();
+  out["warnings"] = report.warnings;
+  out["unused"] = data::unused_in(report.warnings);
   return out;
+}
+
+std::vector<Diagnostic> warnings_of(const json& result, bool all) {
+  const data::Notes notes = result.value("warnings", data::Notes());
+  return all ? data::as_diagnostics(notes) : data::in_short(notes);
 }
 
 std::vector<Diagnostic> verify_data(const fs::path& path) {
@@ -471,11 +478,9 @@ json convert_data(const fs::path& source, const fs::path& to, const json& option
   require_input(source);
   const data::ConvertReport report =
       domain_with_forms().convert({source, options, to, progress, cancelled});
-  return {{"file", report.file},
-          {"format", report.format},
-          {"rows", report.rows},
-          {"malformed", report.malformed},
-          {"warnings", report.warnings}};
+  return {{"file", report.file},         {"format", report.format},
+          {"rows", report.rows},         {"malformed", report.malformed},
+          {"warnings", report.warnings}, {"unused", data::unused_in(report.warnings)}};
 }
 
 }  // namespace kdgat

@@ -20,7 +20,7 @@ struct PreparedData {
   std::string fingerprint;       ///< content of the store and of the split
   nlohmann::json facts;          ///< of the graph store, and "parts": {"train": n, "val": n, ...}
   std::string summary;           ///< one line: "3 files, 1,412 windows (167 attack)"
-  std::vector<Diagnostic> warnings;
+  std::vector<Diagnostic> warnings;  ///< those of what is not used as one, which counts them
   bool reused = false;
   std::string domain{};  ///< of its store; "" = not known
   int64_t classes = -1;  ///< of labelled graphs; -1 = of other data
@@ -67,18 +67,22 @@ PreparedData prepare_data(const DataSpec& data, const std::filesystem::path& fol
                           bool verify = false);
 
 /// `kdgat data import`: {"folder","reused","rows","graphs","attack","sources":[..],"parts":{..},
-/// "warnings":[{"where","message","hint"}]}, what its domain adds to the facts of a store, and
-/// "build" (see ImportReport). `options` by canonical name.
+/// "warnings":[{"where","message","hint"; of what is not used "unused","count","usual", see Note}],
+/// "unused":{"column": 2, ...}}, what its domain adds to the facts of a store, and "build" (see
+/// ImportReport). `options` by canonical name.
 nlohmann::json import_data(const std::filesystem::path& source, const std::filesystem::path& folder,
                            const nlohmann::json& options, const DataProgress& progress,
                            const std::function<bool()>& cancelled);
 
 /// `kdgat data inspect`: {"path","content_hash","facts","options","files":[..],"parts":{name:
 /// counts}}, see Domain::inspect. What is no store is imported to a temporary place first, with
-/// `options`, and what its import warns of goes to `warnings`, unless null.
+/// `options`, and "warnings" and "unused" are those of that import.
 nlohmann::json inspect_data(const std::filesystem::path& path, const nlohmann::json& options,
-                            const DataProgress& progress, const std::function<bool()>& cancelled,
-                            std::vector<Diagnostic>* warnings = nullptr);
+                            const DataProgress& progress, const std::function<bool()>& cancelled);
+
+/// For a terminal, the "warnings" of import_data(), inspect_data() and others: those of what is not
+/// used as one, which counts them, or with `all` each.
+std::vector<Diagnostic> warnings_of(const nlohmann::json& result, bool all);
 
 /// `kdgat data verify`: every problem of a store and, for a folder, of its split; empty when sound.
 /// Throws Error(kData) if there is no store.

@@ -179,7 +179,7 @@ DataRequest read_data_request(const Context& context, const Command& command) {
 class Display {
  public:
   Display(Context& context, const std::string& name)
-      : name_(name), status_(terminal_status(context)) {
+      : name_(name), is_verbose_(context.verbosity > 0), status_(terminal_status(context)) {
     status_->begin(name);
   }
   DataProgress progress() {
@@ -187,18 +187,15 @@ class Display {
       status_->progress({name_, "", "bytes", done, total, json::object(), 0});
     };
   }
-  void warn_of(const std::vector<Diagnostic>& warnings) {
-    for (const Diagnostic& warning : warnings) status_->message("warning", warning.text());
-  }
   void warn_of(const json& result) {
-    for (const json& warning : result.at("warnings")) {
-      const Diagnostic d{warning.at("where"), warning.at("message"), warning.at("hint")};
-      status_->message("warning", d.text());
+    for (const Diagnostic& warning : warnings_of(result, is_verbose_)) {
+      status_->message("warning", warning.text());
     }
   }
 
  private:
   std::string name_;
+  bool is_verbose_;
   std::unique_ptr<Status> status_;
 };
 
@@ -269,10 +266,9 @@ int act(Context& context, const DataRequest& request) {
     }
   } else if (request.action == "inspect") {
     Display display(context, "inspect");
-    std::vector<Diagnostic> warnings;
-    const json result = inspect_data(request.paths.front(), request.options, display.progress(),
-                                     is_stopped, &warnings);
-    display.warn_of(warnings);
+    const json result =
+        inspect_data(request.paths.front(), request.options, display.progress(), is_stopped);
+    display.warn_of(result);
     if (context.json) {
       print_json(context, "kdgat.data.inspect", result);
     } else {

@@ -52,7 +52,7 @@ class Lesson {
       ids.add(frame);
       finder_.add(frame);
     }
-    if (log.rows() == 0) throw Error(ExitCode::kData, log.problems());
+    if (log.rows() == 0) throw Error(ExitCode::kData, data::as_diagnostics(log.problems()));
     for (const Diagnostic& problem : log.problems()) host_.log("warning", problem.text());
     for (const std::string& sentence : problems.sentences()) {
       host_.log("warning", file.name + ": " + sentence);
@@ -134,14 +134,14 @@ StageResult Adapt::run(const Options& options, const Request& request, Host& hos
   DetectorModel model =
       DetectorModel::read(request.input("model").path, decision::warning_to(host));
   request.input("logs");
-  std::vector<Diagnostic> notes;
+  data::Notes notes;
   Lesson lesson(options, model.window, host);
   for (const Input& input : request.inputs.at("logs")) {
     for (const data::LogFile& file : data::find_log_files(input.path, {}, false, notes)) {
       lesson.read(file);
     }
   }
-  for (Diagnostic& note : lesson.labels().notes()) notes.push_back(std::move(note));
+  for (data::Note& note : lesson.labels().notes()) notes.push_back(std::move(note));
   for (const Diagnostic& note : notes) host.log("warning", note.text());
   require_enough(lesson);
   for (const std::string& log : lesson.unlabelled()) {

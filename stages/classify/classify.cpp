@@ -69,7 +69,7 @@ graph::GraphStoreData read(const ClassifyOptions& options, const Model& model,
                 "kdgat data import --help shows the forms");
   }
   auto how = data::own_options<data::GraphsOptions>(model.data.value("import", json::object()));
-  std::vector<Diagnostic> warnings;
+  data::Notes warnings;
   const auto done = [&host](int64_t) {
     if (const ExitCode code = host.cancelled(); code != ExitCode::kOk) {
       throw Error(code, "interrupted while graphs were read");

@@ -3,7 +3,7 @@
 add_library(kdgat_graph SHARED)
 kdgat_add_room(kdgat_graph stages/engine/data/core
   class_labels dataset_files description domain feature_columns folder_files folder_walk
-  graph_domain import part_names piped_input synth)
+  graph_domain import note part_names piped_input synth)
 kdgat_add_room(kdgat_graph pipeline/data domains)
 string(TOUPPER "${KDGAT_FIELDS}" fields)
 list(TRANSFORM fields PREPEND KDGAT_FIELD_)

@@ -234,7 +234,7 @@ class Making {
     if (size_) about_.size = size_->page();
     checks_.done.push_back(check.run_made_up(keys, threshold));
     if (const auto logs = request_.inputs.find("logs"); logs != request_.inputs.end()) {
-      std::vector<Diagnostic> notes;
+      data::Notes notes;
       for (const Input& input : logs->second) {
         for (const data::LogFile& log : data::find_log_files(input.path, {}, false, notes)) {
           checks_.done.push_back(check.run_log(log.path, log.name, threshold, [this] {

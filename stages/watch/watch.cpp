@@ -57,7 +57,7 @@ std::unique_ptr<live::FrameSource> open_source(const WatchOptions& options, cons
 /// As `kdgat score` calls the log.
 std::string stream_name(const WatchOptions& options, const std::string& bus) {
   if (!options.replay) return bus;
-  std::vector<Diagnostic> notes;
+  data::Notes notes;
   const std::vector<data::LogFile> files = data::find_log_files(bus, {}, false, notes);
   if (files.size() == 1) return files.front().name;
   throw Error(ExitCode::kUsage, bus + " holds " + std::to_string(files.size()) + " logs",

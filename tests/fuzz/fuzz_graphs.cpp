@@ -77,7 +77,7 @@ void check_files(std::string_view text, bool is_tu, bool undirected) {
     input.files.push_back({path, is_tu ? kTu[i] : kTables[i], "", "train"});
     if (is_tu) input.files.back().channel = kTu[i];
   }
-  std::vector<kdgat::Diagnostic> warnings;
+  kdgat::data::Notes warnings;
   const GraphsOptions options;
   const GraphsImport import{input, options, {}, [](int64_t) {}, warnings};
   check_graphs(is_tu ? read_tu_dataset(import) : read_graph_tables(import), undirected);

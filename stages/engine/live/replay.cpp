@@ -72,7 +72,7 @@ void Replay::run() {
     }
   }
   malformed_.store(log.malformed(), std::memory_order_relaxed);
-  problems_ = log.problems();
+  problems_ = data::as_diagnostics(log.problems());
 }
 
 }  // namespace kdgat::live

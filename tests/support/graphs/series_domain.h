@@ -91,9 +91,8 @@ class SeriesDomain : public data::WithOptions<data::Domain, SeriesOptions, Serie
         std::filesystem::is_directory(source) ? source / "made.series" : source;
     if (path.extension() != ".series" || !std::filesystem::exists(path)) return {};
     const auto options = data::own_options<SeriesOptions>(values);
-    return {data::Sureness::kSure, [path, options](std::vector<Diagnostic>&) {
-              return std::make_shared<SeriesInput>(path, options);
-            }};
+    return {data::Sureness::kSure,
+            [path, options](data::Notes&) { return std::make_shared<SeriesInput>(path, options); }};
   }
 
   bool is_store(const file::SafetensorsFile& file) const override {

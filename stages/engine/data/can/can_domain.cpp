@@ -60,9 +60,8 @@ class CanDomain : public WithOptions<GraphDomain, CanImportOptions, CanSynthOpti
     const Sureness sureness = options.format != "auto" ? Sureness::kSure
                               : begins_as_log(source)  ? Sureness::kLikely
                                                        : Sureness::kIfNoOther;
-    return {sureness, [source, options](std::vector<Diagnostic>& notes) {
-              return can_input(source, options, notes);
-            }};
+    return {sureness,
+            [source, options](Notes& notes) { return can_input(source, options, notes); }};
   }
 
   const char* facts_key() const override { return ""; }

@@ -39,7 +39,7 @@ class LogImporter {
       passes_ = std::ssize(streams);
       for (const LogFile& stream : streams) read_file(stream, windows);
     }
-    for (Diagnostic& note : labels_.notes()) call_.report.warnings.push_back(std::move(note));
+    for (Note& note : labels_.notes()) call_.report.warnings.push_back(std::move(note));
     if (graphs() == 0) {
       throw Error(ExitCode::kData, "no graph: a graph needs two rows", "",
                   files.front().path.string());
@@ -74,12 +74,12 @@ class LogImporter {
       if ((log.rows() & 0x3fff) == 0) step();
     }
     windows.finish();
-    if (log.rows() == 0) throw Error(ExitCode::kData, log.problems());
+    if (log.rows() == 0) throw Error(ExitCode::kData, as_diagnostics(log.problems()));
     step();
     source.rows = log.rows();
     source.malformed = log.malformed();
     source.graphs = graphs() - source.first_graph;
-    for (Diagnostic& problem : log.problems()) {
+    for (Note& problem : log.problems()) {
       call_.report.warnings.push_back(std::move(problem));
     }
     data_.sources.push_back(std::move(source));
@@ -128,8 +128,7 @@ class CanInput : public DomainInput {
 }  // namespace
 
 std::shared_ptr<const DomainInput> can_input(const std::filesystem::path& source,
-                                             const CanImportOptions& options,
-                                             std::vector<Diagnostic>& notes) {
+                                             const CanImportOptions& options, Notes& notes) {
   return std::make_shared<CanInput>(
       find_log_files(source, options.exclude, options.deduplicate, notes, options.other_folders),
       options);

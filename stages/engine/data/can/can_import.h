@@ -12,7 +12,6 @@ namespace kdgat::data {
 
 /// The logs of `source`, see dataset_files.h. Throws Error(kData) if there are none.
 std::shared_ptr<const DomainInput> can_input(const std::filesystem::path& source,
-                                             const CanImportOptions& options,
-                                             std::vector<Diagnostic>& notes);
+                                             const CanImportOptions& options, Notes& notes);
 
 }  // namespace kdgat::data

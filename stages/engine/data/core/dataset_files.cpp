@@ -40,10 +40,10 @@ bool is_label_table(const fs::path& path) {
 /// What is in a folder: its logs, and what stands beside them.
 class LogFolder {
  public:
-  LogFolder(const fs::path& root, std::vector<Diagnostic>& notes) : root_(root), notes_(notes) {
+  LogFolder(const fs::path& root, Notes& notes) : root_(root), notes_(notes) {
     FolderWalk walk = walk_folder(root);
     std::sort(walk.files.begin(), walk.files.end());
-    for (Diagnostic& note : walk.notes) notes_.push_back(std::move(note));
+    for (Note& note : walk.notes) notes_.push_back(std::move(note));
     std::vector<fs::path> tables;
     for (const fs::path& path : walk.files) {
       if (is_log(path)) {
@@ -55,7 +55,8 @@ class LogFolder {
     tell_contradictions();
     tell_tables(tables);
     if (others_.empty()) return;
-    notes_.push_back({root_.string(), "left out, as no logs end so: " + other_files(), ""});
+    notes_.push_back({root_.string(), "left out, as no logs end so: " + other_files(), "", "file",
+                      std::ssize(others_), true});
   }
 
   /// By folder, then by name.
@@ -94,7 +95,8 @@ class LogFolder {
     for (const fs::path& table : tables) {
       if (used.contains(table)) continue;
       notes_.push_back({table.string(), "left out: no log in this folder has these labels",
-                        "the labels of drive.log are in drive.labels.csv or labels.csv beside it"});
+                        "the labels of drive.log are in drive.labels.csv or labels.csv beside it",
+                        "label table", 1});
     }
   }
 
@@ -127,11 +129,12 @@ class LogFolder {
                           " left out: other folders are named for train, val or test, these are "
                           "not: " +
                           counted_folders(names),
-                      "other_folders=train reads them for training; val and test work too"});
+                      "other_folders=train reads them for training; val and test work too", "file",
+                      std::ssize(names)});
   }
 
   const fs::path& root_;
-  std::vector<Diagnostic>& notes_;
+  Notes& notes_;
   std::vector<LogFile> files_;
   std::vector<fs::path> others_;
   std::map<fs::path, FolderPart> contradictions_;  // by folder
@@ -201,8 +204,7 @@ std::string counted_folders(const std::vector<std::string>& names) {
 }
 
 std::vector<LogFile> find_log_files(const fs::path& source, const std::vector<std::string>& exclude,
-                                    bool deduplicate, std::vector<Diagnostic>& notes,
-                                    const std::string& unnamed) {
+                                    bool deduplicate, Notes& notes, const std::string& unnamed) {
   if (source == "-") return {{"-", "standard input", "", "train"}};
   std::error_code failure;
   if (!fs::exists(source, failure)) {
@@ -221,7 +223,8 @@ std::vector<LogFile> find_log_files(const fs::path& source, const std::vector<st
       return !w.empty() && name.find(w) != std::string::npos;
     });
     if (word != exclude.end()) {
-      notes.push_back({file.path.string(), "left out: its name contains " + *word, ""});
+      notes.push_back(
+          {file.path.string(), "left out: its name contains " + *word, "", "file", 1, true});
       continue;
     }
     if (deduplicate && file.role == "train") {
@@ -229,7 +232,8 @@ std::vector<LogFile> find_log_files(const fs::path& source, const std::vector<st
       const auto twin = std::find_if(
           from, to, [&](const auto& other) { return same_content(other.second->path, file.path); });
       if (twin != to) {
-        notes.push_back({file.path.string(), "left out: the same as " + twin->second->name, ""});
+        notes.push_back({file.path.string(), "left out: the same as " + twin->second->name, "",
+                         "file", 1, true});
         continue;
       }
       trained.emplace(name, &file);

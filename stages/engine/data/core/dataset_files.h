@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kdgat/error.h"
+#include "engine/data/core/note.h"
 
 namespace kdgat::data {
 
@@ -50,7 +50,6 @@ std::string counted_folders(const std::vector<std::string>& names);
 /// that contradict each other. Throws Error(kData) if nothing is left.
 std::vector<LogFile> find_log_files(const std::filesystem::path& source,
                                     const std::vector<std::string>& exclude, bool deduplicate,
-                                    std::vector<Diagnostic>& notes,
-                                    const std::string& unnamed = "train");
+                                    Notes& notes, const std::string& unnamed = "train");
 
 }  // namespace kdgat::data

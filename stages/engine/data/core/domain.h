@@ -66,7 +66,7 @@ struct Found {
   Sureness sureness = Sureness::kNo;
   /// Called once, for the domain whose the source is; tells of files that are left out. Throws
   /// Error(kData).
-  std::function<std::shared_ptr<const DomainInput>(std::vector<Diagnostic>& notes)> take;
+  std::function<std::shared_ptr<const DomainInput>(Notes& notes)> take;
 };
 
 // ---- stores
@@ -99,7 +99,7 @@ struct InjectCall {
 };
 struct InjectReport {
   nlohmann::json files = nlohmann::json::array();  ///< {"file","source","attack", counts ...}
-  std::vector<Diagnostic> warnings;
+  Notes warnings;
 };
 
 // ---- other forms
@@ -116,7 +116,7 @@ struct ConvertReport {
   std::string file;
   std::string format;  ///< of the source
   int64_t rows = 0, malformed = 0;
-  std::vector<Diagnostic> warnings;
+  Notes warnings;
 };
 
 // ---- a domain

@@ -27,14 +27,14 @@ void erase(std::vector<T>& values, std::size_t width, const std::vector<std::siz
 }  // namespace
 
 FeatureColumns::FeatureColumns(const file::CsvReader& table, const std::vector<std::size_t>& known,
-                               std::vector<Diagnostic>& notes)
+                               Notes& notes)
     : file_(table.name()) {
   for (std::size_t c = 0; c < table.header().size(); ++c) {
     if (std::find(known.begin(), known.end(), c) != known.end()) continue;
     if (has_no_name(table.header()[c])) {
-      notes.push_back({file_ + ":1",
-                       "column " + std::to_string(c + 1) + " has no name and is not used",
-                       "a feature needs a name; pandas leaves out its index with index=False"});
+      notes.push_back(
+          {file_ + ":1", "column " + std::to_string(c + 1) + " has no name and is not used",
+           "a feature needs a name; pandas leaves out its index with index=False", "column", 1});
       continue;
     }
     columns_.push_back(c);
@@ -54,15 +54,14 @@ void FeatureColumns::append(const file::CsvReader& table, std::vector<float>& ou
   ++rows_;
 }
 
-std::vector<std::size_t> FeatureColumns::counters(std::size_t groups,
-                                                  std::vector<Diagnostic>& notes) const {
+std::vector<std::size_t> FeatureColumns::counters(std::size_t groups, Notes& notes) const {
   std::vector<std::size_t> out;
   if (groups < 2 || rows_ < kLeastRows) return out;
   for (std::size_t f = 0; f < columns_.size(); ++f) {
     if (!counts_[f]) continue;
     out.push_back(f);
     notes.push_back({file_, "column " + file::shown(names_[f]) + " counts the rows and is not used",
-                     "the number of a row is no feature: it would tell the graph"});
+                     "the number of a row is no feature: it would tell the graph", "column", 1});
   }
   return out;
 }

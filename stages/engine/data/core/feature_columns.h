@@ -6,16 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "engine/data/core/note.h"
 #include "engine/file/csv.h"
-#include "kdgat/error.h"
 
 namespace kdgat::data {
 
 class FeatureColumns {
  public:
   /// All columns of `table` but those of `known` and those without a name, which `notes` report.
-  FeatureColumns(const file::CsvReader& table, const std::vector<std::size_t>& known,
-                 std::vector<Diagnostic>& notes);
+  FeatureColumns(const file::CsvReader& table, const std::vector<std::size_t>& known, Notes& notes);
 
   std::size_t size() const { return columns_.size(); }
   const std::vector<std::string>& names() const { return names_; }
@@ -24,7 +23,7 @@ class FeatureColumns {
 
   /// Once all rows are read: the places of columns that count them, reported to `notes`. `groups`
   /// is the number of graphs that the rows belong to: within one graph a count may mean something.
-  std::vector<std::size_t> counters(std::size_t groups, std::vector<Diagnostic>& notes) const;
+  std::vector<std::size_t> counters(std::size_t groups, Notes& notes) const;
 
  private:
   std::string file_;

@@ -66,7 +66,8 @@ class Walker {
     } else if (entry.is_regular_file(ignored)) {
       out_.files.push_back(entry.path());
     } else if (is_link) {
-      out_.notes.push_back({entry.path().string(), "left out: a link that leads to no file", ""});
+      out_.notes.push_back(
+          {entry.path().string(), "left out: a link that leads to no file", "", "link", 1});
     }
   }
 
@@ -75,7 +76,7 @@ class Walker {
     out_.notes.push_back({link.string(),
                           "left out: a link to a folder that is read under another name, or that "
                           "holds the one that is read",
-                          ""});
+                          "", "link", 1});
   }
 
   const fs::path& root_;

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "kdgat/error.h"
+#include "engine/data/core/note.h"
 
 namespace kdgat::data {
 
@@ -15,7 +15,7 @@ struct FolderWalk {
   /// Files and links to files; each path begins with that of the folder. In no order.
   std::vector<std::filesystem::path> files;
   /// Links that lead nowhere or to a folder that is read without them.
-  std::vector<Diagnostic> notes;
+  Notes notes;
 };
 
 /// All files below `root` but hidden ones and those in hidden folders. A link to a folder is

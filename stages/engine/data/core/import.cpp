@@ -54,8 +54,9 @@ bool has_form(const Domain& domain, const std::string& format) {
   return std::find(forms.begin(), forms.end(), format) != forms.end();
 }
 
+/// What matters here, whatever the domain.
 struct FormatOption : SharedOptions {
-  static auto table() { return std::tuple{format_row()}; }
+  static auto table() { return std::tuple{format_row(), strict_row()}; }
 };
 
 struct Claim {
@@ -124,7 +125,9 @@ int64_t bytes_of(const std::vector<LogFile>& files) {
   return bytes;
 }
 
-std::string fingerprint_of(const std::vector<LogFile>& files, const json& options) {
+/// `values` are all options, `options` those of the domain; `strict` is one of every domain.
+std::string fingerprint_of(const std::vector<LogFile>& files, json options, const json& values) {
+  if (own_options<FormatOption>(values).strict) options["strict"] = true;
   const std::string text =
       json{kImportVersion, graph::kStoreFormatVersion, input_identity(files), options}.dump();
   return file::hash_bytes(text.data(), text.size());
@@ -223,6 +226,21 @@ void check_mistaken_options(Domains domains, const Domain& domain, const json& v
 
 namespace {
 
+/// Leaves no store where something of the input is not used.
+void import_strictly(const DomainInput& input, const ImportCall& call) {
+  fs::path checked = call.to;
+  checked += ".tmp." + std::to_string(::getpid()) + ".0";  // as AtomicFile, for clear_leftovers()
+  try {
+    input.import({call.made_with, checked, call.cancelled, call.done, call.report});
+    require_all_used(call.report.warnings);
+    fs::rename(checked, call.to);
+  } catch (...) {
+    std::error_code ignored;
+    fs::remove(checked, ignored);
+    throw;
+  }
+}
+
 /// import_source() of what is no pipe.
 ImportReport import_files(Domains domains, const fs::path& source, const fs::path& out,
                           const json& values, const ImportProgress& progress,
@@ -235,13 +253,17 @@ ImportReport import_files(Domains domains, const fs::path& source, const fs::pat
   const FolderLock lock(out);
 
   const fs::path store = out / kStoreName;
-  const std::string fingerprint = fingerprint_of(input->files(), made_with);
+  const std::string fingerprint = fingerprint_of(input->files(), made_with, values);
   report.reused = source != "-" && stands(domains, store, fingerprint);
   if (!report.reused) {
     check_mistaken_options(domains, *domain, values);
     made_with["input"] = fingerprint;
-    input->import(
-        {made_with, store, cancelled, byte_counter(input->files(), progress, cancelled), report});
+    const auto done = byte_counter(input->files(), progress, cancelled);
+    if (own_options<FormatOption>(values).strict) {
+      import_strictly(*input, {made_with, store, cancelled, done, report});
+    } else {
+      input->import({made_with, store, cancelled, done, report});
+    }
   }
   divide(*domain, out, values);
   StoreView made = domain->open(store, graph::Check::kOnce);
@@ -272,8 +294,8 @@ std::string import_fingerprint(Domains domains, const fs::path& source, const js
   }
   check_import_options(domains, values);
   const auto [domain, found] = claim_of(domains, source, values);
-  std::vector<Diagnostic> notes;
-  return fingerprint_of(found.take(notes)->files(), domain->import_identity(values));
+  Notes notes;
+  return fingerprint_of(found.take(notes)->files(), domain->import_identity(values), values);
 }
 
 const Domain& domain_of_source(Domains domains, const fs::path& source, const json& values) {

@@ -28,8 +28,10 @@ struct SharedOptions {
     return field("format", &SharedOptions::format, "Form of the input; auto recognises it.");
   }
   static auto strict_row() {
-    return field("strict", &SharedOptions::strict,
-                 "A malformed line is an error, not counted and skipped.");
+    return field(
+        "strict", &SharedOptions::strict,
+        "What is malformed or not used is an error. Error frames, files of other kinds and "
+        "what else sound data has are none.");
   }
   static auto test_fraction_row() {
     return field("test_fraction", &SharedOptions::test_fraction,

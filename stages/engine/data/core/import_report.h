@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "engine/data/core/note.h"
 #include "engine/graph/graph_store.h"
-#include "kdgat/error.h"
 
 namespace kdgat::data {
 
@@ -15,7 +15,7 @@ namespace kdgat::data {
 struct ImportReport {
   std::vector<graph::Source> sources;
   /// First malformed lines, time going backwards, left-out files, repairs.
-  std::vector<Diagnostic> warnings;
+  Notes warnings;
   int64_t rows = 0;
   int64_t graphs = 0;
   bool reused = false;  ///< the store was already there, with the same inputs and options

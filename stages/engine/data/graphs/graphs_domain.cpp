@@ -48,9 +48,8 @@ class GraphsDomain : public WithOptions<GraphDomain, GraphsOptions, SynthSize> {
     const auto options = own_options<GraphsOptions>(values);
     const auto input = find_graphs(source, options.format);
     if (!input) return {};
-    return {Sureness::kSure, [input, options](std::vector<Diagnostic>&) {
-              return std::make_shared<LabelledGraphs>(*input, options);
-            }};
+    return {Sureness::kSure,
+            [input, options](Notes&) { return std::make_shared<LabelledGraphs>(*input, options); }};
   }
 
   bool is_input(const file::SafetensorsFile& file) const override { return is_graph_tensors(file); }

@@ -108,12 +108,13 @@ std::vector<LogFile> tu_files(const fs::path& folder) {
 }
 
 void warn_of(const EdgeChanges& changes, int64_t unlabelled, const GraphsImport& import) {
-  const auto warn = [&](const std::string& message, const std::string& hint = "") {
-    import.warnings.push_back({import.input.source.string(), message, hint});
+  const auto warn = [&](const std::string& message, const char* unused = "", int64_t count = 0) {
+    import.warnings.push_back({import.input.source.string(), message, "", unused, count, true});
   };
   if (changes.loops + changes.repeated > 0) {
     warn("edges left out: " + grouped(changes.repeated) + " that stood twice, " +
-         grouped(changes.loops) + " from a node to itself");
+             grouped(changes.loops) + " from a node to itself",
+         "edge", changes.loops + changes.repeated);
   }
   if (changes.added > 0) warn(grouped(changes.added) + " edges added: the reverse of others");
   if (unlabelled > 0) warn(grouped(unlabelled) + " graphs without a label");

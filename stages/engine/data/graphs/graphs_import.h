@@ -48,7 +48,7 @@ struct GraphsImport {
   const GraphsOptions& options;
   std::function<bool()> cancelled;          ///< may be empty
   std::function<void(int64_t bytes)> done;  ///< of a file, so many more; throws to end the import
-  std::vector<Diagnostic>& warnings;
+  Notes& warnings;
   bool to_learn = true;  ///< else to be scored: a class may have one graph
 };
 

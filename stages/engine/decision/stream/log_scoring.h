@@ -59,7 +59,7 @@ class LogScoring {
   /// The judge has finished the log: counts what it found. Throws Error(kData) where nothing could
   /// be judged.
   void count(const LogJudge& judge, const data::CanLog& log) {
-    if (log.rows() == 0) throw Error(ExitCode::kData, log.problems());
+    if (log.rows() == 0) throw Error(ExitCode::kData, data::as_diagnostics(log.problems()));
     for (const Diagnostic& problem : log.problems()) host_.log("warning", problem.text());
     judge.check(log.rows());
     windows_ += judge.windows();

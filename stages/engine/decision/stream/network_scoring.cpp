@@ -73,7 +73,7 @@ std::unique_ptr<LogScoring> open_network(WindowNetwork network, const ScoreOptio
 StageResult score_logs(LogScoring& scoring, const ScoreOptions& options, const Request& request,
                        const Host& host) {
   const std::filesystem::path log = request.input("log").path;
-  std::vector<Diagnostic> notes;
+  data::Notes notes;
   const std::vector<data::LogFile> files =
       data::by_channel(data::find_log_files(log, {}, false, notes), options.channel, options.format,
                        [&host] { return host.cancelled() != ExitCode::kOk; });

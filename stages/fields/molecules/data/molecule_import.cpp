@@ -21,6 +21,12 @@ constexpr std::size_t kMostFaults = 10;
 constexpr int kMostNames = 8;  // in a warning
 
 /// "HOH 163, MG 10".
+int64_t sum_of(const std::map<std::string, int64_t>& counts) {
+  int64_t sum = 0;
+  for (const auto& [name, count] : counts) sum += count;
+  return sum;
+}
+
 std::string list_of(const std::map<std::string, int64_t>& counts) {
   std::vector<std::pair<int64_t, std::string>> order;
   order.reserve(counts.size());
@@ -188,21 +194,25 @@ class Importer {
   }
 
   void warn() {
-    const auto warn = [this](const std::string& what) {
-      report_.warnings.push_back({"", what, ""});
+    const auto warn = [this](const std::string& what, const char* unused = "", int64_t count = 0,
+                             bool is_usual = false) {
+      report_.warnings.push_back({"", what, "", unused, count, is_usual});
     };
-    const auto warn_of = [&](int64_t number, const char* what) {
-      if (number > 0) warn(std::to_string(number) + what);
+    const auto warn_of = [&](int64_t number, const char* what, const char* unused, bool is_usual) {
+      if (number > 0) warn(std::to_string(number) + what, unused, number, is_usual);
     };
-    warn_of(hydrogens_, " hydrogen atoms left out");
-    warn_of(alternates_, " other locations of atoms left out");
-    warn_of(repeated_, " atoms left out: their residue had one of the same name before");
-    warn_of(more_models_, " files with more models: the first of each is read");
+    warn_of(hydrogens_, " hydrogen atoms left out", "hydrogen atom", true);
+    warn_of(alternates_, " other locations of atoms left out", "other location", true);
+    warn_of(repeated_, " atoms left out: their residue had one of the same name before", "atom",
+            false);
+    warn_of(more_models_, " files with more models: the first of each is read", "model", true);
     if (!left_out_.residues.empty()) {
-      warn("residues that are no RNA left out: " + list_of(left_out_.residues));
+      warn("residues that are no RNA left out: " + list_of(left_out_.residues), "residue",
+           sum_of(left_out_.residues));
     }
     if (!left_out_.atoms.empty()) {
-      warn("atoms that no template has left out: " + list_of(left_out_.atoms));
+      warn("atoms that no template has left out: " + list_of(left_out_.atoms), "atom",
+           sum_of(left_out_.atoms));
     }
     if (empty_pockets_ > 0) {
       warn(std::to_string(empty_pockets_) + " copies of " + options_.ligand +

@@ -80,7 +80,7 @@ class MoleculesDomain : public data::WithOptions<data::StoreDomain<MoleculeStore
     const auto options = data::own_options<MoleculeImportOptions>(values);
     const auto input = find_molecules(source, options.format, {options.labels, options.embeddings});
     if (!input) return {};
-    return {data::Sureness::kSure, [input, options](std::vector<Diagnostic>&) {
+    return {data::Sureness::kSure, [input, options](data::Notes&) {
               return std::make_shared<MoleculesInput>(*input, options);
             }};
   }

@@ -73,9 +73,10 @@ class RatingsDomain : public data::WithOptions<data::StoreDomain<RatingStore>, R
     const auto options = data::own_options<RatingsImportOptions>(values);
     const auto input = find_ratings_input(source, options);
     if (!input) return {};
-    return {data::Sureness::kSure, [input, options](std::vector<Diagnostic>& notes) {
+    return {data::Sureness::kSure, [input, options](data::Notes& notes) {
               for (const fs::path& path : input->unused) {
-                notes.push_back({path.string(), "not used: ratings alone are read", ""});
+                notes.push_back(
+                    {path.string(), "not used: ratings alone are read", "", "file", 1, true});
               }
               return std::make_shared<RatingsDomainInput>(*input, options);
             }};

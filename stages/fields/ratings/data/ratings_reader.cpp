@@ -18,10 +18,6 @@ namespace {
 constexpr std::size_t kShownLines = 5;
 constexpr int64_t kLinesAtOnce = 1 << 14;
 
-std::string count_of(int64_t number, const char* what) {
-  return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
-}
-
 std::vector<std::string_view> fields_of(std::string_view line, std::string_view separator) {
   std::vector<std::string_view> out;
   for (std::size_t from = 0;;) {
@@ -138,7 +134,7 @@ void RatingsReader::each_row(file::LineReader& lines, graph::Source& source, std
     const std::vector<std::string_view> fields = fields_of(line, "|");
     if (fields.size() < least) {
       throw Error(ExitCode::kData,
-                  count_of(static_cast<int64_t>(fields.size()), "field") + " between |, " +
+                  data::count_of(static_cast<int64_t>(fields.size()), "field") + " between |, " +
                       std::to_string(least) + " are wanted",
                   "", where());
     }
@@ -195,7 +191,8 @@ void RatingsReader::read_u_data(file::LineReader lines, graph::Source& source) {
     const std::vector<std::string_view> fields = fields_of(line, between);
     if (fields.size() < 3 || fields.size() > 4) {
       const std::string word = between == "\t" ? " TAB " : " " + std::string(between) + " ";
-      std::string what = count_of(static_cast<int64_t>(fields.size()), "field") + ", not user";
+      std::string what =
+          data::count_of(static_cast<int64_t>(fields.size()), "field") + ", not user";
       for (const char* name : {"item", "rating", "time"}) what.append(word).append(name);
       malformed(source, where(), what);
       continue;
@@ -288,8 +285,9 @@ void RatingsReader::read_items(file::LineReader lines, graph::Source& source) {
 
 void RatingsReader::sum_up(const graph::Source& source, const std::filesystem::path& file) {
   if (arrays::at(source.malformed) > kShownLines) {
-    report_.warnings.push_back(
-        {file.string(), count_of(source.malformed, "malformed line") + " left out", ""});
+    report_.warnings.push_back({file.string(),
+                                data::count_of(source.malformed, "malformed line") + " left out",
+                                "", "line", source.malformed});
   }
 }
 
@@ -324,9 +322,9 @@ void RatingsReader::keep_last_of_pairs() {
   data_.item.resize(to);
   data_.rating.resize(to);
   data_.time.resize(to);
-  report_.warnings.push_back({import_.input.files.front().path.string(),
-                              count_of(repeated, "pair") + " rated again: the last rating counts",
-                              ""});
+  report_.warnings.push_back(
+      {import_.input.files.front().path.string(),
+       data::count_of(repeated, "pair") + " rated again: the last rating counts", ""});
 }
 
 void RatingsReader::fill_years(const std::string& path) {
@@ -370,8 +368,8 @@ void RatingsReader::make_features(const std::string& path) {
 Ratings RatingsReader::finish(const std::string& path) {
   keep_last_of_pairs();
   if (data_.count() < 2) {
-    throw Error(ExitCode::kData, count_of(data_.count(), "rating") + ": nothing to learn from", "",
-                path);
+    throw Error(ExitCode::kData,
+                data::count_of(data_.count(), "rating") + ": nothing to learn from", "", path);
   }
   data_.users = users_.sort(data_.user);
   data_.items = items_.sort(data_.item);

@@ -23,7 +23,7 @@ struct Points {
 
 /// Columns of a table of points.
 struct Columns {
-  Columns(const file::CsvReader& table, std::vector<Diagnostic>& notes)
+  Columns(const file::CsvReader& table, data::Notes& notes)
       : graph(table.require("graph")), place(places_in(table)), features(table, known(), notes) {}
 
   std::size_t graph;
@@ -85,8 +85,7 @@ const std::vector<std::string> kWithoutFeatures = {"one"};
 
 /// Takes columns that count the rows away; gives the names of the features that are left.
 std::vector<std::string> keep_features(std::vector<Points>& graphs,
-                                       const data::FeatureColumns& columns,
-                                       std::vector<Diagnostic>& notes) {
+                                       const data::FeatureColumns& columns, data::Notes& notes) {
   const std::vector<std::size_t> counters = columns.counters(graphs.size(), notes);
   std::vector<std::string> names = columns.names();
   data::erase_columns(names, counters);

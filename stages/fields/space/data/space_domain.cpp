@@ -48,7 +48,7 @@ class SpaceDomain
     if (!input) return {};
     const data::Sureness sureness =
         input->is_sure ? data::Sureness::kSure : data::Sureness::kPossible;
-    return {sureness, [input, options](std::vector<Diagnostic>&) {
+    return {sureness, [input, options](data::Notes&) {
               return std::make_shared<SpaceInput>(*input, options);
             }};
   }

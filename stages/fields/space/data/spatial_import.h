@@ -49,7 +49,7 @@ struct SpatialImport {
   const SpatialOptions& options;
   std::function<bool()> cancelled;          ///< may be empty
   std::function<void(int64_t bytes)> done;  ///< of a file, so many more; throws to end the import
-  std::vector<Diagnostic>& warnings;
+  data::Notes& warnings;
   /// Of `input.labels`, by the column `key`.
   Labels labels(const std::string& key) const;
 };

@@ -150,7 +150,7 @@ TextInput textgcn_in(const fs::path& root) {
 }
 
 /// Files below `root` that are not hidden, by name.
-std::vector<fs::path> files_in(const fs::path& root, std::vector<Diagnostic>& notes) {
+std::vector<fs::path> files_in(const fs::path& root, data::Notes& notes) {
   data::FolderWalk walk = data::walk_folder(root);
   for (Diagnostic& note : walk.notes) notes.push_back(std::move(note));
   std::vector<fs::path> out;
@@ -163,7 +163,7 @@ std::vector<fs::path> files_in(const fs::path& root, std::vector<Diagnostic>& no
 /// Reads parts from folders, and notes each folder that contradicts one around it.
 class FolderParts {
  public:
-  FolderParts(const fs::path& root, std::vector<Diagnostic>& notes) : root_(root), notes_(notes) {}
+  FolderParts(const fs::path& root, data::Notes& notes) : root_(root), notes_(notes) {}
 
   data::FolderPart of(const fs::path& folders) {
     // By whole words: "testimonials" is the name of a class.
@@ -176,13 +176,12 @@ class FolderParts {
 
  private:
   const fs::path& root_;
-  std::vector<Diagnostic>& notes_;
+  data::Notes& notes_;
   std::set<fs::path> told_;
 };
 
 /// Where some files say what they are for, one that does not is most often all of them together.
-void keep_named_parts(const fs::path& root, std::vector<data::LogFile>& files,
-                      std::vector<Diagnostic>& notes) {
+void keep_named_parts(const fs::path& root, std::vector<data::LogFile>& files, data::Notes& notes) {
   const auto says = [](const data::LogFile& file) { return !file.role.empty(); };
   if (std::none_of(files.begin(), files.end(), says)) return;
   constexpr std::size_t kShown = 8;
@@ -195,7 +194,7 @@ void keep_named_parts(const fs::path& root, std::vector<data::LogFile>& files,
     if (others.size() <= kShown) {
       notes.push_back({file.path.string(),
                        "left out: other files are named for train, val or test, this one is not",
-                       ""});
+                       "", "file", 1});
     }
     return true;
   });
@@ -204,16 +203,15 @@ void keep_named_parts(const fs::path& root, std::vector<data::LogFile>& files,
                    grouped(std::ssize(others)) +
                        " files left out: others are named for train, val or test, these are not: " +
                        data::counted_folders(others),
-                   ""});
+                   "", "file", std::ssize(others)});
 }
 
 /// Tables of documents in a folder, of the form `wanted` ("" = that of the first).
 TextInput tables_in(const fs::path& root, const std::vector<fs::path>& names,
-                    const TextImportOptions& options, std::string wanted,
-                    std::vector<Diagnostic>& notes) {
+                    const TextImportOptions& options, std::string wanted, data::Notes& notes) {
   TextInput out;
   FolderParts parts(root, notes);
-  std::vector<Diagnostic> unlabelled;
+  data::Notes unlabelled;
   std::size_t looked_at = 0;
   std::vector<fs::path> others;
   for (const fs::path& name : names) {
@@ -227,8 +225,8 @@ TextInput tables_in(const fs::path& root, const std::vector<fs::path>& names,
     if (form.empty()) {
       const TextColumns columns(header_of(head), options);
       if (columns.text >= 0 && has_words(head, static_cast<std::size_t>(columns.text))) {
-        unlabelled.push_back(
-            {(root / name).string(), "left out: no column of labels", "data.label_column=NAME"});
+        unlabelled.push_back({(root / name).string(), "left out: no column of labels",
+                              "data.label_column=NAME", "file", 1});
       } else {
         others.push_back(name);
       }
@@ -238,7 +236,7 @@ TextInput tables_in(const fs::path& root, const std::vector<fs::path>& names,
     if (form != wanted) {
       std::string why = "left out: ";
       why.append(form).append(", others are ").append(wanted);
-      notes.push_back({(root / name).string(), std::move(why), ""});
+      notes.push_back({(root / name).string(), std::move(why), "", "file", 1});
       continue;
     }
     std::string part(data::part_of_name(name.filename().string()));
@@ -250,7 +248,7 @@ TextInput tables_in(const fs::path& root, const std::vector<fs::path>& names,
   if (!out.files.empty() && !others.empty()) {
     notes.push_back({root.string(),
                      "left out, as they are no tables of texts: " + data::counted_endings(others),
-                     ""});
+                     "", "file", std::ssize(others), true});
   }
   keep_named_parts(root, out.files, notes);
   return out;
@@ -290,7 +288,7 @@ std::string class_of(const fs::path& folders, const fs::path& of_part) {
 
 /// A folder for each class, maybe below folders for train and test. `is_sure`: it was asked for.
 TextInput classes_in(const fs::path& root, const std::vector<fs::path>& names, bool is_sure,
-                     std::vector<Diagnostic>& notes) {
+                     data::Notes& notes) {
   TextInput out{kClassFolders, {}};
   std::set<std::string> classes;
   FolderParts parts(root, notes);
@@ -311,14 +309,14 @@ TextInput classes_in(const fs::path& root, const std::vector<fs::path>& names, b
     notes.push_back({root.string(),
                      grouped(beside) + (beside == 1 ? " file" : " files") +
                          " left out: in no folder of a class",
-                     ""});
+                     "", "file", beside, true});
   }
   keep_named_parts(root, out.files, notes);
   return out;
 }
 
 TextInput find_in_folder(const fs::path& source, const std::string& form,
-                         const TextImportOptions& options, std::vector<Diagnostic>& notes) {
+                         const TextImportOptions& options, data::Notes& notes) {
   TextInput found;
   if (form.empty() || form == kTextGcn) found = textgcn_in(source);
   if (!found.files.empty() || form == kTextGcn) return found;
@@ -369,7 +367,7 @@ TextPart part_in(const std::string& name) {
 }
 
 std::optional<TextInput> find_text_input(const fs::path& source, const TextImportOptions& options,
-                                         std::vector<Diagnostic>& notes) {
+                                         data::Notes& notes) {
   const auto& formats = text_formats();
   const std::string& format = options.format;
   const bool is_named = std::find(formats.begin(), formats.end(), format) != formats.end();

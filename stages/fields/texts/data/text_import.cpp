@@ -22,10 +22,6 @@ using nlohmann::json;
 
 constexpr int64_t kMebibyte = int64_t{1} << 20;
 
-std::string count_of(int64_t number, const char* what) {
-  return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
-}
-
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return {};
@@ -63,7 +59,7 @@ class CorpusReader {
 
   /// Names the classes, in order, and says what was odd. Throws Error(kData) if there is nothing to
   /// learn; `path` is what was read.
-  void finish(const std::string& path, std::vector<Diagnostic>& warnings) {
+  void finish(const std::string& path, data::Notes& warnings) {
     if (corpus_.documents() == 0) {
       throw Error(ExitCode::kData, "no document has a label", "", path);
     }
@@ -80,12 +76,13 @@ class CorpusReader {
     }
     for (int32_t& label : corpus_.label) label = number[static_cast<std::size_t>(label)];
     if (unlabelled_ > 0) {
-      warnings.push_back(
-          {first_unlabelled_, count_of(unlabelled_, "row") + " without a label left out", ""});
+      warnings.push_back({first_unlabelled_,
+                          data::count_of(unlabelled_, "row") + " without a label left out", "",
+                          "row", unlabelled_});
     }
     if (faults_ > 0) {
       warnings.push_back({first_fault_,
-                          count_of(faults_, "byte") + " that are no UTF-8 were replaced",
+                          data::count_of(faults_, "byte") + " that are no UTF-8 were replaced",
                           "this is the first place"});
     }
   }
@@ -169,8 +166,8 @@ void import_text(const TextImport& import, const json& made_with, const std::fil
   const bool says_parts = std::any_of(corpus.part.begin(), corpus.part.end(),
                                       [](TextPart p) { return p != TextPart::kNone; });
   if (says_parts && !options.tvt_split.empty()) {
-    report.warnings.push_back(
-        {path, "tvt_split is set: the parts that the files name are not used", ""});
+    report.warnings.push_back({path, "tvt_split is set: the parts that the files name are not used",
+                               "", "part", int64_t{3}});
   }
   std::vector<bool> is_trained =
       divide(corpus, options, options.val_fraction, options.test_fraction, options.seed,
@@ -182,9 +179,9 @@ void import_text(const TextImport& import, const json& made_with, const std::fil
   if (corpus.empty > 0) {
     report.warnings.push_back(
         {path,
-         count_of(corpus.empty, "document") + " without a word of the vocabulary " +
+         data::count_of(corpus.empty, "document") + " without a word of the vocabulary " +
              (options.cleaning == "seed" ? "left out" : "kept, joined to nothing"),
-         ""});
+         "", options.cleaning == "seed" ? "document" : "", corpus.empty, true});
   }
   const TextTokens tokens{corpus.token, corpus.doc_ptr,
                           static_cast<int64_t>(corpus.vocabulary.size()), first,

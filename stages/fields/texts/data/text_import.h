@@ -53,8 +53,7 @@ std::optional<Diagnostic> near_texts(const std::filesystem::path& source,
 /// left out and told in `notes`. Nothing where `format` is neither "auto" nor one of
 /// text_formats(). Reads first lines only. Throws Error(kData) if what `format` names is not there.
 std::optional<TextInput> find_text_input(const std::filesystem::path& source,
-                                         const TextImportOptions& options,
-                                         std::vector<Diagnostic>& notes);
+                                         const TextImportOptions& options, data::Notes& notes);
 
 struct TextRow {
   std::string_view label, text;
@@ -83,7 +82,7 @@ TextPart part_in(const std::string& name);
 /// malformed lines to `warnings`. Throws Error(kData) with "file:line" for what cannot be read,
 /// with options.strict also for a malformed line.
 void read_texts(const TextImport& import, const std::function<void(const TextRow&)>& take,
-                std::vector<graph::Source>& sources, std::vector<Diagnostic>& warnings);
+                std::vector<graph::Source>& sources, data::Notes& warnings);
 
 /// Reads, divides, cleans and writes the store `to`. Throws Error(kData) with the place of what is
 /// wrong: no document, one class alone, no word left.

@@ -20,7 +20,7 @@ constexpr std::size_t kLargestDocument = std::size_t{1} << 26;  // no text that 
 class TextReader {
  public:
   TextReader(const TextImport& import, const std::function<void(const TextRow&)>& take,
-             std::vector<graph::Source>& sources, std::vector<Diagnostic>& warnings)
+             std::vector<graph::Source>& sources, data::Notes& warnings)
       : import_(import), take_(take), sources_(sources), warnings_(warnings) {}
 
   void read() {
@@ -77,7 +77,8 @@ class TextReader {
     if (source.rows == 0) throw Error(ExitCode::kData, "no document", "", path);
     if (source.malformed > kMostShown) {
       warnings_.push_back(
-          {path, std::to_string(source.malformed) + " malformed lines in all were left out", ""});
+          {path, std::to_string(source.malformed) + " malformed lines in all were left out", "",
+           "line", source.malformed});
     }
   }
 
@@ -251,7 +252,7 @@ class TextReader {
   const TextImport& import_;
   const std::function<void(const TextRow&)>& take_;
   std::vector<graph::Source>& sources_;
-  std::vector<Diagnostic>& warnings_;
+  data::Notes& warnings_;
   int64_t documents_ = 0, steps_ = 0;
   int64_t bytes_ = 0;  // of the file at hand, told so far
   int64_t shown_ = 0;
@@ -260,7 +261,7 @@ class TextReader {
 }  // namespace
 
 void read_texts(const TextImport& import, const std::function<void(const TextRow&)>& take,
-                std::vector<graph::Source>& sources, std::vector<Diagnostic>& warnings) {
+                std::vector<graph::Source>& sources, data::Notes& warnings) {
   TextReader(import, take, sources, warnings).read();
 }
 

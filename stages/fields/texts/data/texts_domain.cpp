@@ -75,12 +75,12 @@ class TextsDomain
 
   data::Found find(const fs::path& source, const json& values) const override {
     const auto options = data::own_options<TextImportOptions>(values);
-    std::vector<Diagnostic> left_out;
+    data::Notes left_out;
     const auto input = find_text_input(source, options, left_out);
     if (!input) return {};
     const bool is_sure = options.format != "auto" || !may_be_other_data(input->format);
     return {is_sure ? data::Sureness::kSure : data::Sureness::kPossible,
-            [input, options, left_out](std::vector<Diagnostic>& notes) {
+            [input, options, left_out](data::Notes& notes) {
               notes.insert(notes.end(), left_out.begin(), left_out.end());
               return std::make_shared<TextsInput>(*input, options);
             }};

@@ -75,7 +75,7 @@ bool CanLog::next(CanFrame& frame) {
 }
 
 void CanLog::refuse_row() {
-  Diagnostic problem{reader_->where(), reader_->fault(), ""};
+  Note problem{reader_->where(), reader_->fault(), ""};
   if (strict_) throw Error(ExitCode::kData, {std::move(problem)});
   ++malformed_;
   if (problems_.size() < kShownProblems) problems_.push_back(std::move(problem));
@@ -106,8 +106,8 @@ void CanLog::check_time(double time) {
   }
 }
 
-std::vector<Diagnostic> CanLog::problems() const {
-  std::vector<Diagnostic> out = problems_;
+Notes CanLog::problems() const {
+  Notes out = problems_;
   const int64_t all = malformed_ + steps_back_ + restarts_;
   const auto shown = static_cast<int64_t>(problems_.size());
   if (all > shown) {
@@ -116,9 +116,9 @@ std::vector<Diagnostic> CanLog::problems() const {
                        " malformed rows in all)",
                    ""});
   }
-  for (Diagnostic& note : times_.notes(name_)) out.push_back(std::move(note));
-  for (Diagnostic& note : reader_->notes()) out.push_back(std::move(note));
-  if (!cut_->empty()) out.push_back({name_, *cut_ + ": read up to there", ""});
+  for (Note& note : times_.notes(name_)) out.push_back(std::move(note));
+  for (Note& note : reader_->notes()) out.push_back(std::move(note));
+  if (!cut_->empty()) out.push_back({name_, *cut_ + ": read up to there", "", "end of a file", 1});
   if (std::string note = channel_.note(channel_names()); !note.empty()) {
     out.push_back({name_, std::move(note), ""});
   }

@@ -15,8 +15,8 @@
 #include "engine/data/can/frames/channel_choice.h"
 #include "engine/data/can/logs/forms/frame_reader.h"
 #include "engine/data/can/logs/time_reading.h"
+#include "engine/data/core/note.h"
 #include "engine/file/byte_reader.h"
-#include "kdgat/error.h"
 
 namespace kdgat::data {
 
@@ -54,7 +54,7 @@ class CanLog {
   /// Steps back in time shorter than 8 ms; published logs have them, nothing is wrong with them.
   int64_t small_steps_back() const { return small_steps_back_; }
   /// Call at the end: the first malformed rows, their number, time going backwards.
-  std::vector<Diagnostic> problems() const;
+  Notes problems() const;
 
  private:
   void refuse_row();
@@ -70,7 +70,7 @@ class CanLog {
   double last_time_ = -std::numeric_limits<double>::infinity();
   bool restarted_ = false;
   int64_t small_steps_back_ = 0, steps_back_ = 0, restarts_ = 0;
-  std::vector<Diagnostic> problems_;
+  Notes problems_;
 };
 
 }  // namespace kdgat::data

@@ -171,11 +171,11 @@ struct CanConvertOptions : TimeOptions {
 
   static auto table() {
     using O = CanConvertOptions;
-    auto own = std::tuple{
-        field("format", &O::format, "Form of the log read; auto recognises it.")
-            .choices(log_format_choices()),
-        field("strict", &O::strict, "A malformed line is an error, not counted and skipped."),
-        one_channel_row(&O::channel)};
+    auto own = std::tuple{field("format", &O::format, "Form of the log read; auto recognises it.")
+                              .choices(log_format_choices()),
+                          field("strict", &O::strict,
+                                "What is malformed or not used is an error, but for error frames."),
+                          one_channel_row(&O::channel)};
     return std::tuple_cat(std::move(own), time_rows());
   }
 

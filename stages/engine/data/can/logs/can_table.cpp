@@ -295,8 +295,8 @@ const char* CanTable::read_label(CanFrame& frame, int64_t length) {
   return nullptr;
 }
 
-std::vector<Diagnostic> CanTable::notes(const std::string& file) const {
-  std::vector<Diagnostic> out;
+Notes CanTable::notes(const std::string& file) const {
+  Notes out;
   const auto note = [&](const std::string& what, const std::string& hint = "") {
     out.push_back({file, what, hint});
   };
@@ -324,7 +324,8 @@ std::vector<Diagnostic> CanTable::notes(const std::string& file) const {
     const bool is_other_label = std::find(other_labels_.begin(), other_labels_.end(),
                                           static_cast<int>(i)) != other_labels_.end();
     if (kind == Column::kUnused || is_second || is_other_label) {
-      note("column " + printable_name(columns_[i], i) + " is not used");
+      out.push_back(
+          {file, "column " + printable_name(columns_[i], i) + " is not used", "", "column", 1});
     }
   }
   return out;

@@ -13,7 +13,7 @@
 #include "engine/data/can/frames/can_frame.h"
 #include "engine/data/can/frames/channel_names.h"
 #include "engine/data/can/logs/can_columns.h"
-#include "kdgat/error.h"
+#include "engine/data/core/note.h"
 
 namespace kdgat::data {
 
@@ -27,7 +27,7 @@ class CanTable {
   const char* parse(std::string_view line, ChannelNames* channels, CanFrame& frame);
 
   /// What is to be said of the log: how it was read where it is not plain, what was not used.
-  std::vector<Diagnostic> notes(const std::string& file) const;
+  Notes notes(const std::string& file) const;
 
   /// Whether it has the columns time, id, payload and maybe a label alone, with commas between
   /// them, hexadecimal ids and payloads, and times in seconds.

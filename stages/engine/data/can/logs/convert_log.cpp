@@ -51,28 +51,32 @@ ConvertReport convert_log(const CanConvertOptions& options, const ConvertCall& c
       if (call.progress) call.progress(std::min(log.bytes_read(), total), total);
     }
   }
-  if (log.rows() == 0) throw Error(ExitCode::kData, log.problems());
+  if (log.rows() == 0) throw Error(ExitCode::kData, as_diagnostics(log.problems()));
   writer->finish(out);
   file.write(out);
   if (const std::string beginning = writer->beginning(); !beginning.empty()) {
     file.write_at(0, beginning.data(), beginning.size());
   }
-  file.commit();
   ConvertReport report{call.to.string(), log.format(), log.rows(), log.malformed(), log.problems()};
-  for (Diagnostic& note : tables.notes()) report.warnings.push_back(std::move(note));
-  const auto warn = [&](const std::string& what) {
-    report.warnings.push_back({call.to.string(), what, ""});
+  for (Note& note : tables.notes()) report.warnings.push_back(std::move(note));
+  const auto warn = [&](const std::string& what, const char* unused, int64_t count) {
+    report.warnings.push_back({call.to.string(), what, "", unused, count});
   };
   if (labelled > 0 && !keeps_labels(call.to.string())) {
-    warn("labels of " + grouped(labelled) + " rows are lost: only .csv holds them");
+    warn("labels of " + grouped(labelled) + " rows are lost: only .csv holds them", "label",
+         labelled);
   }
   if (dropped > 0) {
     warn((dropped == 1 ? "1 remote frame is" : grouped(dropped) + " remote frames are") +
-         " not written: .csv has no mark for them");
+             " not written: .csv has no mark for them",
+         "remote frame", dropped);
   }
   if (buses.count() > 1 && !keeps_buses(call.to.string())) {
-    warn(std::to_string(buses.count()) + " buses become one: .csv does not tell them apart");
+    warn(std::to_string(buses.count()) + " buses become one: .csv does not tell them apart",
+         "number of a bus", static_cast<int64_t>(buses.count()));
   }
+  if (options.strict) require_all_used(report.warnings);
+  file.commit();
   return report;
 }
 

@@ -114,14 +114,15 @@ std::string LabelIntervals::times() const {
   return out;
 }
 
-std::vector<Diagnostic> LabelIntervals::notes() const {
+Notes LabelIntervals::notes() const {
   const auto of_all = [&](std::size_t count) {
     return grouped(static_cast<int64_t>(count)) + " of " + grouped(std::ssize(intervals_)) +
            (intervals_.size() == 1 ? " interval" : " intervals");
   };
   if (intervals_.empty()) return {{table_, "holds no interval: every frame counts as benign", ""}};
   if (asked_ == 0) {
-    return {{table_, "not used: every row of the log has a label of its own", ""}};
+    return {
+        {table_, "not used: every row of the log has a label of its own", "", "label table", 1}};
   }
   if (unmet_ == 0) return {};
   const auto first = std::find_if(intervals_.begin(), intervals_.end(),
@@ -140,7 +141,8 @@ std::vector<Diagnostic> LabelIntervals::notes() const {
                (absent_ids > 1 ? " and " + grouped(absent_ids - 1) + " more of its ids" : "");
   }
   return {{table_, message + "; " + times(),
-           is_none ? "begin and end are seconds on the clock of the log" : ""}};
+           is_none ? "begin and end are seconds on the clock of the log" : "", "interval",
+           static_cast<int64_t>(unmet_)}};
 }
 
 LabelIntervals* LabelTables::of(const fs::path& log) {
@@ -152,10 +154,10 @@ LabelIntervals* LabelTables::of(const fs::path& log) {
   return &tables_.emplace(table, LabelIntervals(table)).first->second;
 }
 
-std::vector<Diagnostic> LabelTables::notes() const {
-  std::vector<Diagnostic> out;
+Notes LabelTables::notes() const {
+  Notes out;
   for (const auto& [path, table] : tables_) {
-    for (Diagnostic& note : table.notes()) out.push_back(std::move(note));
+    for (Note& note : table.notes()) out.push_back(std::move(note));
   }
   return out;
 }

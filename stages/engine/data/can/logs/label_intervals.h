@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/data/can/frames/can_frame.h"
-#include "kdgat/error.h"
+#include "engine/data/core/note.h"
 
 namespace kdgat::data {
 
@@ -26,7 +26,7 @@ class LabelIntervals {
   int8_t label_of(const CanFrame& frame);
 
   /// Call behind the last frame: intervals, and ids, that met no frame, and why that may be.
-  std::vector<Diagnostic> notes() const;
+  Notes notes() const;
 
  private:
   struct Interval {
@@ -55,7 +55,7 @@ class LabelTables {
   /// nullptr if there is none. Throws Error(kData).
   LabelIntervals* of(const std::filesystem::path& log);
   /// Call behind the last log: LabelIntervals::notes() of all.
-  std::vector<Diagnostic> notes() const;
+  Notes notes() const;
 
  private:
   std::map<std::filesystem::path, LabelIntervals> tables_;

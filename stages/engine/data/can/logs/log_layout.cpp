@@ -245,8 +245,8 @@ class TextRows : public FrameReader {
     return layout_.table ? layout_.table->units_a_second() : 0;
   }
   bool times_look_like_gaps() const override { return look_like_gaps_; }
-  std::vector<Diagnostic> notes() const override {
-    std::vector<Diagnostic> out;
+  Notes notes() const override {
+    Notes out;
     if (layout_.table) out = layout_.table->notes(reader_.name());
     passed_.tell(reader_.name(), out);
     for (const std::string& what : channels_.problems()) out.push_back({reader_.name(), what, ""});

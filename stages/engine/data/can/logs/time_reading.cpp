@@ -81,8 +81,8 @@ std::string TimeReading::doubt() const {
   return median > kLongestGap ? "half of all frames are more than 1 s apart" : "";
 }
 
-std::vector<Diagnostic> TimeReading::notes(const std::string& log) const {
-  std::vector<Diagnostic> out;
+Notes TimeReading::notes(const std::string& log) const {
+  Notes out;
   if (unit_ != nullptr) {
     out.push_back({log, std::string("times are read as ") + unit_ + " since 1970",
                    "time_unit=s reads them as seconds"});

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "kdgat/error.h"
+#include "engine/data/core/note.h"
 #include "kdgat/options.h"
 
 namespace kdgat::data {
@@ -59,7 +59,7 @@ class TimeReading {
   }
 
   /// What is said of the times so far: how they are read, and what they cannot be.
-  std::vector<Diagnostic> notes(const std::string& log) const;
+  Notes notes(const std::string& log) const;
 
  private:
   static constexpr std::size_t kChecked = 1000;

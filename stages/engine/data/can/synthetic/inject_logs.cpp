@@ -35,8 +35,7 @@ fs::path stem_of(const fs::path& name) {
   return stem;
 }
 
-std::vector<InputLog> find_inputs(const std::vector<fs::path>& sources,
-                                  std::vector<Diagnostic>& warnings) {
+std::vector<InputLog> find_inputs(const std::vector<fs::path>& sources, Notes& warnings) {
   std::vector<InputLog> out;
   for (const fs::path& source : sources) {
     for (const LogFile& file : find_log_files(source, {}, true, warnings)) {
@@ -86,7 +85,7 @@ void check_outputs(const std::vector<InputLog>& inputs, const CanInjectOptions& 
 class LogReader {
  public:
   LogReader(const std::vector<InputLog>& inputs, const CanInjectOptions& options,
-            const InjectCall& call, std::vector<Diagnostic>& warnings)
+            const InjectCall& call, Notes& warnings)
       : options_(options), call_(call), warnings_(warnings) {
     std::error_code ignored;
     for (const InputLog& log : inputs) {
@@ -111,7 +110,7 @@ class LogReader {
       buses.set(frame.channel);
       if ((log.rows() & 0x3fff) == 0) tell(log.bytes_read());
     }
-    if (log.rows() == 0) throw Error(ExitCode::kData, log.problems());
+    if (log.rows() == 0) throw Error(ExitCode::kData, as_diagnostics(log.problems()));
     done_ += log.bytes_read();
     tell(0);
     if (attack_rows > 0 && !options_.keep_attacks) {
@@ -121,7 +120,7 @@ class LogReader {
                   "name logs without attacks, or leave these rows in: keep_attacks=true",
                   input.name);
     }
-    for (Diagnostic& problem : log.problems()) warnings_.push_back(std::move(problem));
+    for (Note& problem : log.problems()) warnings_.push_back(std::move(problem));
     if (buses.count() > 1 && options_.format != "candump") {
       warnings_.push_back(
           {input.name,
@@ -154,7 +153,7 @@ class LogReader {
 
   const CanInjectOptions& options_;
   const InjectCall& call_;
-  std::vector<Diagnostic>& warnings_;
+  Notes& warnings_;
   int64_t total_ = 0, done_ = 0;
 };
 

@@ -33,7 +33,7 @@ TEST_CASE("a published folder gives train files, test scenarios and notes", "[da
     write_text(folder / name, name);
   }
   write_text(folder / "train_02_with_attacks/a.csv", "train_01_attack_free/a.csv");
-  std::vector<Diagnostic> notes;
+  data::Notes notes;
   const auto files =
       find_log_files(folder.path(), {"suppress", "masquerade"}, true, notes, kLeaveOut);
   CHECK(names(files) == Names{"test_01_known/x.log test test_01_known",
@@ -60,7 +60,7 @@ TEST_CASE("files of one name but other content are no doubles", "[dataset_files]
   const test::ScratchFolder folder;
   write_text(folder / "train_01/a.csv", "one");
   write_text(folder / "train_02/a.csv", "two");
-  std::vector<Diagnostic> notes;
+  data::Notes notes;
   CHECK(find_log_files(folder.path(), {}, true, notes).size() == 2);
 }
 
@@ -69,7 +69,7 @@ TEST_CASE("linked files have the names of the links", "[dataset_files]") {
   write_text(elsewhere / "drive.csv", "one");
   write_text(folder / "train_01/a.csv", "two");
   std::filesystem::create_symlink(elsewhere / "drive.csv", folder / "train_01/b.csv");
-  std::vector<Diagnostic> notes;
+  data::Notes notes;
   CHECK(names(find_log_files(folder.path(), {}, true, notes)) ==
         Names{"train_01/a.csv train", "train_01/b.csv train"});
 }
@@ -79,7 +79,7 @@ TEST_CASE("a folder of logs without train folders trains with all", "[dataset_fi
   write_text(folder / "b.csv", "b");
   write_text(folder / "a.txt", "a");
   write_text(folder / "deep/c.log.gz", "c");
-  std::vector<Diagnostic> notes;
+  data::Notes notes;
   CHECK(names(find_log_files(folder.path(), {}, true, notes)) ==
         Names{"a.txt train", "b.csv train", "deep/c.log.gz train"});
 }
@@ -87,7 +87,7 @@ TEST_CASE("a folder of logs without train folders trains with all", "[dataset_fi
 TEST_CASE("one file and standard input are data sets of one log", "[dataset_files]") {
   const test::ScratchFolder folder;
   write_text(folder / "suppress.dat", "b");
-  std::vector<Diagnostic> notes;
+  data::Notes notes;
   CHECK(names(find_log_files(folder / "suppress.dat", {"suppress"}, true, notes)) ==
         Names{"suppress.dat train"});
   CHECK(names(find_log_files("-", {}, true, notes)) == Names{"standard input train"});
@@ -100,7 +100,7 @@ TEST_CASE("every folder above a file may name its part, in any case", "[dataset_
         "Validation/e.csv", "val/f.csv", "extra/g.csv"}) {
     write_text(folder / name, name);
   }
-  std::vector<Diagnostic> notes;
+  data::Notes notes;
   const Names read = {"TEST/benign/c.csv test TEST", "TEST/dos/drive1/d.csv test TEST",
                       "Train/benign/a.csv train",    "Train/dos/b.csv train",
                       "Validation/e.csv val",        "val/f.csv val"};
@@ -119,7 +119,7 @@ TEST_CASE("of folders that contradict each other the inner one counts", "[datase
   const test::ScratchFolder folder;
   write_text(folder / "test_bench/train/a.csv", "a");
   write_text(folder / "test_bench/test_02/b.csv", "b");
-  std::vector<Diagnostic> notes;
+  data::Notes notes;
   CHECK(names(find_log_files(folder.path(), {}, true, notes)) ==
         Names{"test_bench/test_02/b.csv test test_bench", "test_bench/train/a.csv train"});
   REQUIRE(notes.size() == 1);
@@ -149,7 +149,7 @@ TEST_CASE("endings count in any case, and what is left out is named", "[dataset_
                            "h.csv.bz2", "README", ".hidden", "old.labels.csv"}) {
     write_text(folder / name, name);
   }
-  std::vector<Diagnostic> notes;
+  data::Notes notes;
   CHECK(names(find_log_files(folder.path(), {}, true, notes)) ==
         Names{"a.LOG train", "b.Csv train", "c.log.GZ train", "d.TXT train", "e.MF4 train"});
   REQUIRE(notes.size() == 2);
@@ -167,7 +167,7 @@ TEST_CASE("links to folders are followed once", "[dataset_files]") {
   fs::create_directory_symlink(elsewhere / "drive", folder / "test_again");
   fs::create_directory_symlink("..", folder / "train/loop");
   fs::create_symlink("nowhere.csv", folder / "train/c.csv");
-  std::vector<Diagnostic> notes;
+  data::Notes notes;
   CHECK(names(find_log_files(folder.path(), {}, true, notes)) ==
         Names{"test/a.csv test test", "train/b.csv train"});
   std::set<std::string> left_out;
@@ -180,7 +180,7 @@ TEST_CASE("links to folders are followed once", "[dataset_files]") {
 TEST_CASE("folders as the world has them are divided", "[dataset_files]") {
   const auto shared = test::shared_path("field");
   if (!shared) return;
-  std::vector<Diagnostic> notes;
+  data::Notes notes;
   CHECK(names(find_log_files(*shared / "nested_split", {}, true, notes, kLeaveOut)) ==
         Names{"test/benign/c.csv test test", "test/dos/d.csv test test", "train/benign/a.csv train",
               "train/dos/b.csv train"});
@@ -195,7 +195,7 @@ TEST_CASE("folders as the world has them are divided", "[dataset_files]") {
 
 TEST_CASE("a missing source and a folder without logs are refused", "[dataset_files]") {
   const test::ScratchFolder folder;
-  std::vector<Diagnostic> notes;
+  data::Notes notes;
   CHECK(test::data_error([&] { find_log_files(folder / "none", {}, true, notes); }) ==
         (folder / "none").string() + ": no such file or folder");
   CHECK_THAT(test::data_error([&] { find_log_files(folder.path(), {}, true, notes); }),

@@ -137,7 +137,7 @@ TEST_CASE("logs and graphs in space are not taken for texts", "[text_import]") {
   CHECK(domain_of("log.csv") == "can");
   CHECK(domain_of("can") == "can");
   CHECK(domain_of("points.csv") == "space");
-  std::vector<Diagnostic> notes;
+  data::Notes notes;
   TextImportOptions named;
   named.format = "hcrl";
   write_text(folder / "t.tsv", "a\tb c\n");

@@ -16,12 +16,14 @@ void Passed::count(const char* kind, Say say) {
   }
 }
 
-void Passed::tell(const std::string& file, std::vector<Diagnostic>& notes) const {
+void Passed::tell(const std::string& file, Notes& notes) const {
   if (error_frames > 0) {
-    notes.push_back({file, grouped(error_frames) + " error frames are counted, not read", ""});
+    notes.push_back({file, grouped(error_frames) + " error frames are counted, not read", "",
+                     "error frame", error_frames, true});
   }
   if (others > 0) {
-    notes.push_back({file, grouped(others) + " objects that are no CAN frames are left out", ""});
+    notes.push_back({file, grouped(others) + " objects that are no CAN frames are left out", "",
+                     "record of another kind", others, true});
   }
   const auto is_said = [](const Kind& one) { return one.say == Say::kAlways; };
   if (std::none_of(kinds_.begin(), kinds_.end(), is_said)) return;
@@ -31,7 +33,8 @@ void Passed::tell(const std::string& file, std::vector<Diagnostic>& notes) const
     all += kind.count;
     names += (names.empty() ? "" : ", ") + std::string(kind.name) + " " + grouped(kind.count);
   }
-  notes.push_back({file, grouped(all) + " records of other kinds are left out: " + names, ""});
+  notes.push_back({file, grouped(all) + " records of other kinds are left out: " + names, "",
+                   "record of another kind", all, true});
 }
 
 bool BinaryReader::find_channel(uint32_t number, CanFrame& frame) {
@@ -45,8 +48,8 @@ bool BinaryReader::find_channel(uint32_t number, CanFrame& frame) {
   return true;
 }
 
-std::vector<Diagnostic> BinaryReader::notes() const {
-  std::vector<Diagnostic> out = notes_;
+Notes BinaryReader::notes() const {
+  Notes out = notes_;
   out.insert(out.end(), ended_early_.begin(), ended_early_.end());
   passed_.tell(name_, out);
   for (const std::string& what : channels_.problems()) out.push_back({name_, what, ""});
@@ -55,7 +58,8 @@ std::vector<Diagnostic> BinaryReader::notes() const {
 
 void BinaryReader::end_early(const std::string& what) {
   if (ended_early_.empty()) {
-    ended_early_.push_back({where(), "the file ends inside " + what + ": read up to there", ""});
+    ended_early_.push_back(
+        {where(), "the file ends inside " + what + ": read up to there", "", "end of a file", 1});
   }
 }
 

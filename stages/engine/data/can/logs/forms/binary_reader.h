@@ -24,7 +24,7 @@ class BinaryReader : public FrameReader {
   std::string fault() const override { return fault_; }
   std::string where() const override { return name_ + " at byte " + std::to_string(at_); }
   const ChannelNames& channel_names() const override { return channels_; }
-  std::vector<Diagnostic> notes() const override;
+  Notes notes() const override;
 
  protected:
   const std::string& name() const { return name_; }
@@ -64,7 +64,7 @@ class BinaryReader : public FrameReader {
   Passed passed_;
   ChannelNames channels_;
   std::array<int8_t, 256> numbers_{};
-  std::vector<Diagnostic> notes_, ended_early_;
+  Notes notes_, ended_early_;
 };
 
 /// One that reads its file from the first byte to the last.

@@ -9,7 +9,7 @@
 
 #include "engine/data/can/frames/can_frame.h"
 #include "engine/data/can/frames/channel_names.h"
-#include "kdgat/error.h"
+#include "engine/data/core/note.h"
 
 namespace kdgat::data {
 
@@ -39,7 +39,7 @@ class FrameReader {
   /// The beginning looks as if its times were gaps between frames.
   virtual bool times_look_like_gaps() const { return false; }
   /// At the end: what else is to be said of the log, such as error frames that it counts.
-  virtual std::vector<Diagnostic> notes() const { return {}; }
+  virtual Notes notes() const { return {}; }
 };
 
 /// What a log holds beside frames of data: counted, reported once.
@@ -53,7 +53,7 @@ class Passed {
   /// Counts a record of another kind. `kind` is a name that lives as long as the program.
   /// kWithOthers: nothing that a bus carries, such as a comment; alone it is not worth a warning.
   void count(const char* kind, Say say = Say::kAlways);
-  void tell(const std::string& file, std::vector<Diagnostic>& notes) const;
+  void tell(const std::string& file, Notes& notes) const;
 
  private:
   struct Kind {

@@ -24,8 +24,8 @@ class TextReader : public FrameReader {
   }
   int64_t bytes_read() const override { return lines_.bytes_read(); }
   const ChannelNames& channel_names() const override { return channels_; }
-  std::vector<Diagnostic> notes() const override {
-    std::vector<Diagnostic> out = notes_;
+  Notes notes() const override {
+    Notes out = notes_;
     if (!has_start_ && !unread_start_.empty()) out.push_back(unread_start_.front());
     passed_.tell(lines_.name(), out);
     for (const std::string& what : channels_.problems()) out.push_back({lines_.name(), what, ""});
@@ -93,7 +93,7 @@ class TextReader : public FrameReader {
   ChannelNames channels_;
   std::string last_number_;
   uint8_t last_channel_ = 0;
-  std::vector<Diagnostic> notes_, unread_start_;
+  Notes notes_, unread_start_;
   double start_ = 0;
   bool has_start_ = false;
 };

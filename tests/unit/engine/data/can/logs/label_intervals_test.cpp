@@ -21,7 +21,7 @@ CanFrame frame(double time, uint32_t id) {
 }
 
 /// What is said of a table after frames of the ids 100 and 101 at each second of [from, to].
-std::vector<Diagnostic> notes_of(const std::string& rows, double from, double to) {
+Notes notes_of(const std::string& rows, double from, double to) {
   const test::ScratchFolder folder;
   write_text(folder / "a.labels.csv", "begin,end,id\n" + rows);
   LabelIntervals labels(folder / "a.labels.csv");
