@@ -20,7 +20,8 @@ class Drive {
     write_text(scratch_ / "drive/train/a.csv", log);
     std::string dump;
     for (int i = 0; i < 300; ++i) {
-      dump += "(" + std::to_string(1000 + i * 0.01) + ") can0 1A" + std::to_string(i % 3) + "#0011\n";
+      dump +=
+          "(" + std::to_string(1000 + i * 0.01) + ") can0 1A" + std::to_string(i % 3) + "#0011\n";
     }
     dump += "(1004.0) can0 20000004#0000000000000000\n";
     write_text(scratch_ / "drive/train/b.log", dump);
@@ -84,13 +85,15 @@ TEST_CASE("--strict refuses what is not used, but not what sound logs have", "[c
 
 TEST_CASE("--strict is of every kind of data", "[cli][data]") {
   const ScratchFolder scratch;
-  std::string nodes = "graph,node,a,row\n", edges = "graph,source,target\n", labels = "graph,class\n";
+  std::string nodes = "graph,node,a,row\n", edges = "graph,source,target\n",
+              labels = "graph,class\n";
   int row = 0;
   for (int g = 0; g < 10; ++g) {
     for (int n = 0; n < 4; ++n) {
       nodes += std::to_string(g) + "," + std::to_string(n) + "," + std::to_string(n * g % 3) + "," +
                std::to_string(row++) + "\n";
-      if (n > 0) edges += std::to_string(g) + "," + std::to_string(n - 1) + "," + std::to_string(n) + "\n";
+      if (n > 0)
+        edges += std::to_string(g) + "," + std::to_string(n - 1) + "," + std::to_string(n) + "\n";
     }
     labels += std::to_string(g) + "," + (g % 2 == 0 ? "even" : "odd") + "\n";
   }
