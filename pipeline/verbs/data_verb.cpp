@@ -187,8 +187,8 @@ class Display {
       status_->progress({name_, "", "bytes", done, total, json::object(), 0});
     };
   }
-  void warn_of(const json& result) {
-    for (const Diagnostic& warning : warnings_of(result, is_verbose_)) {
+  void warn_of(const json& result, bool all = false) {
+    for (const Diagnostic& warning : warnings_of(result, all || is_verbose_)) {
       status_->message("warning", warning.text());
     }
   }
@@ -243,7 +243,7 @@ void act_convert(Context& context, const DataRequest& request) {
   Display display(context, "convert");
   const json result = convert_data(request.paths.front(), request.output, request.options,
                                    display.progress(), is_stopped);
-  display.warn_of(result);
+  display.warn_of(result, true);
   if (context.json) return print_json(context, "kdgat.data.convert", result);
   if (context.verbosity < 0) return;
   const int64_t malformed = result.at("malformed");

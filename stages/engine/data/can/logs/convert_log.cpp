@@ -73,7 +73,7 @@ ConvertReport convert_log(const CanConvertOptions& options, const ConvertCall& c
   }
   if (buses.count() > 1 && !keeps_buses(call.to.string())) {
     warn(std::to_string(buses.count()) + " buses become one: .csv does not tell them apart",
-         "number of a bus", static_cast<int64_t>(buses.count()));
+         "bus number", static_cast<int64_t>(buses.count()));
   }
   if (options.strict) require_all_used(report.warnings);
   file.commit();
