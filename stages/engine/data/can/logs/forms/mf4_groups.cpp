@@ -142,6 +142,9 @@ class Reader {
     if (part == "DLC") into.code = field;
     if (part == "DataLength") into.length = field;
     if (part == "EDL") into.is_fd = field;
+    if (part == "BRS") into.is_fast = field;
+    if (part == "ESI") into.is_passive = field;
+    if (part == "Dir") into.is_sent = field;
     if (part != "DataBytes") return;
     if (type == kVariable) {
       into.payload_offset = field;
