@@ -406,6 +406,8 @@ TEST_CASE("frames, malformed records and those left out are all that was written
       REQUIRE(read.frames[i].key() == frames[i].key());
       REQUIRE(read.frames[i].extended == frames[i].extended);
       REQUIRE(read.frames[i].remote == frames[i].remote);
+      const bool is_marked = form.facts().fd == Fd::kFlags;
+      REQUIRE(read.frames[i].fd == (is_marked ? frames[i].fd : frames[i].length > 8));
       REQUIRE(read.frames[i].length == frames[i].length);
       REQUIRE(read.frames[i].payload == frames[i].payload);
     }

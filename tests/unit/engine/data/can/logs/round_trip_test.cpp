@@ -6,6 +6,7 @@
 #include "engine/data/can/logs/convert_log.h"
 #include "engine/data/can/logs/form_facts.h"
 #include "engine/data/can/logs/frame_writer.h"
+#include "support/can/log_forms.h"
 #include "support/can/log_text.h"
 #include "support/can/read_form.h"
 #include "support/programs/command.h"
@@ -131,6 +132,54 @@ TEST_CASE("a conversion keeps what both forms hold and counts the rest", "[round
       check_losses(frames, to, warnings);
     }
   }
+}
+
+/// Flags, direction and the length asked for, as "b": BRS, "e": ESI, "T": sent, "R5": remote.
+std::string marks(const std::string& log) {
+  std::string out;
+  for (const CanFrame& frame : test::read_form(log).frames) {
+    if (frame.fd) out += "f";
+    if ((frame.fd_flags & 1) != 0) out += "b";
+    if ((frame.fd_flags & 2) != 0) out += "e";
+    if (frame.tx) out += "T";
+    if (frame.remote) out += "R" + std::to_string(frame.remote_length);
+    out += ".";
+  }
+  return out;
+}
+
+TEST_CASE("forms that are read alone give flags, directions and lengths too", "[round_trip]") {
+  CHECK(marks(";$FILEVERSION=2.1\n;$COLUMNS=N,O,T,B,I,d,R,L,D\n"
+              " 1 1.0 DT 1 0123 Tx - 1 00\n 2 1.1 RR 1 0123 Rx - 5\n 3 1.2 FB 1 0123 Rx - 1 00\n"
+              " 4 1.3 FE 1 0123 Rx - 1 00\n 5 1.4 BI 1 0123 Tx - 1 00\n") == "T.R5.fb.fe.fbeT.");
+  CHECK(marks("***BUSMASTER Ver 3.2.2***\n***HEX***\n***ABSOLUTE MODE***\n"
+              "00:00:01:0000 Tx 1 0x123 s 1 00\n00:00:01:0001 Rx 1 0x123 sr 4\n") == "T.R4.");
+  CHECK(marks("1.0 1T11 123 00\n1.1 1R11 123 00\n") == "T..");
+  CHECK(marks("base hex timestamps absolute\n0.1 1 123 Tx r 5\n0.2 1 123 Rx r\n"
+              "0.3 CANFD 1 Tx 123 0 1 1 1 00 1 2 5000\n0.4 1 123 Tx d 0\n") == "TR5.R0.feT.T.");
+}
+
+TEST_CASE("cooked captures say what was sent", "[round_trip]") {
+  CanFrame frame;
+  frame.id = 0x123;
+  for (const uint32_t type : {113U, 276U}) {
+    std::string log = test::pcap_of({frame, frame}, false, false, type);
+    const std::size_t packet = 24 + 16, place = type == 113 ? 1 : 10;
+    log[packet + place] = 4;
+    CHECK(marks(log) == "T..");
+  }
+}
+
+TEST_CASE("the longer BLF objects of CAN FD have flags and directions", "[round_trip]") {
+  CanFrame frame;
+  frame.id = 0x123;
+  frame.fd = true;
+  frame.channel = 1;  // which is written as such an object
+  std::string object = test::blf_frame(frame, {});
+  constexpr std::size_t kBody = 32;
+  object[kBody + 13] = 0x70;  // CAN FD, BRS, ESI
+  object[kBody + 34] = 1;
+  CHECK(marks(test::blf_file(object)) == "fbeT.");
 }
 
 TEST_CASE("each form has its facts, and docs/data.md has them too", "[round_trip][docs]") {
