@@ -8,6 +8,7 @@
 #include "engine/data/can/logs/frame_writer.h"
 #include "support/can/log_forms.h"
 #include "support/can/log_text.h"
+#include "support/can/mf4_writer.h"
 #include "support/can/read_form.h"
 #include "support/programs/command.h"
 
@@ -167,6 +168,23 @@ TEST_CASE("cooked captures say what was sent", "[round_trip]") {
     const std::size_t packet = 24 + 16, place = type == 113 ? 1 : 10;
     log[packet + place] = 4;
     CHECK(marks(log) == "T..");
+  }
+}
+
+TEST_CASE("records of MF4 have flags, directions and lengths", "[round_trip]") {
+  const std::vector<CanFrame> frames = full_frames(5);
+  for (const bool is_sorted : {false, true}) {
+    test::Mf4Writing how;
+    how.is_sorted = is_sorted;
+    how.start_ns = 0;
+    std::vector<CanFrame> wanted = frames;
+    for (CanFrame& frame : wanted) {
+      frame.time -= 1672531200;
+      frame.label = -1;
+    }
+    const auto is_earlier = [](const auto& a, const auto& b) { return a.time < b.time; };
+    std::stable_sort(wanted.begin(), wanted.end(), is_earlier);
+    check_all(test::read_form(test::mf4_of(wanted, how)).frames, wanted);
   }
 }
 
