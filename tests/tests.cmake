@@ -74,6 +74,7 @@ kdgat_add_tests(kdgat_graph_tests
     tests/unit/engine/data/can/logs/dbc_test.cpp
     tests/unit/engine/data/can/logs/label_intervals_test.cpp
     tests/unit/engine/data/can/logs/every_record_test.cpp
+    tests/unit/engine/data/can/logs/round_trip_test.cpp
     tests/unit/engine/data/can/logs/text_logs_test.cpp
     tests/unit/engine/data/core/dataset_files_test.cpp
     tests/unit/engine/data/core/domain_suite_test.cpp

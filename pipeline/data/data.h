@@ -67,7 +67,7 @@ PreparedData prepare_data(const DataSpec& data, const std::filesystem::path& fol
                           bool verify = false);
 
 /// `kdgat data import`: {"folder","reused","rows","graphs","attack","sources":[..],"parts":{..},
-/// "warnings":[{"where","message","hint"; of what is not used "unused","count","usual", see Note}],
+/// "warnings":[{"where","message","hint"; of what is not used "unused","count", see Note}],
 /// "unused":{"column": 2, ...}}, what its domain adds to the facts of a store, and "build" (see
 /// ImportReport). `options` by canonical name.
 nlohmann::json import_data(const std::filesystem::path& source, const std::filesystem::path& folder,

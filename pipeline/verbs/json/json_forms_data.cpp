@@ -6,9 +6,11 @@ namespace kdgat {
 namespace {
 
 constexpr const char* kWarningKeys = R"(
-where    string  file, or file and line; "" = not of one place
-message  string  what may be wrong
-hint     string  what to do about it; "" = nothing
+where    string   file, or file and line; "" = not of one place
+message  string   what may be wrong, or is not used
+hint     string   what to do about it; "" = nothing
+unused?  string   what is not used, in the singular: column, file, error frame
+count?   integer  how many of these
 )";
 
 constexpr const char* kDelaysKeys = R"(
@@ -30,7 +32,9 @@ num_ids?     integer   of CAN logs: ids
 parts        object    by name of the part
 parts.*      integer   graphs, documents or ratings of the part
 sources[]    @source   each file
-warnings[]   @warning  what may be wrong
+warnings[]   @warning  what may be wrong, or is not used
+unused       object    by name of what is not used: column, file, error frame
+unused.*     integer   how many of these
 classified?  open      of labelled graphs: more facts of the store
 spatial?     open      of graphs in space: the same
 text?        open      of texts: the same
@@ -62,6 +66,9 @@ files[].rows       integer  that were read
 files[].malformed  integer  rows that were left out
 parts              object   by name of the part
 parts.*            open     of the part, in the terms of its domain
+warnings[]?        @warning  of what is no store: what its import said
+unused?            object   of what is no store: by name of what is not used
+unused.*           integer  how many of these
 memory?            open     of texts: what sharing a mapping saves, bytes
 )";
 
@@ -96,7 +103,9 @@ file        string    that was written
 format      string    of the source
 rows        integer   frames
 malformed   integer   rows that were left out
-warnings[]  @warning  what may be wrong
+warnings[]  @warning  what may be wrong, or is not used
+unused      object    by name of what is not used, or of what the form cannot hold
+unused.*    integer   how many of these
 )";
 
 constexpr const char* kDataPlanKeys = R"(

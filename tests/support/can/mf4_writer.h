@@ -133,12 +133,15 @@ class Mf4Writer {
     const std::size_t whole = add_channel({name.c_str(), 8, 0, 8 * (bytes - 8), 10, 0});
     link(time, 0, whole);
     const std::string n = name + ".";
-    const std::vector<std::string> names = {n + "BusChannel", n + "ID",  n + "IDE",      n + "EDL",
-                                            n + "DataLength", n + "DLC", n + "DataBytes"};
+    const std::vector<std::string> names = {n + "BusChannel", n + "ID",  n + "IDE",       n + "EDL",
+                                            n + "DataLength", n + "DLC", n + "DataBytes", n + "BRS",
+                                            n + "ESI",        n + "Dir"};
     std::vector<Part> parts = {
         {names[0].c_str(), 8, 0, 2, 0, 0},  {names[1].c_str(), 9, 0, 29, 0, 0},
         {names[2].c_str(), 12, 7, 1, 0, 0}, {names[3].c_str(), 8, 2, 1, 0, 0},
-        {names[4].c_str(), 13, 0, 7, 0, 0}, {names[5].c_str(), 14, 0, 4, 0, 0}};
+        {names[4].c_str(), 13, 0, 7, 0, 0}, {names[5].c_str(), 14, 0, 4, 0, 0},
+        {names[7].c_str(), 8, 3, 1, 0, 0},  {names[8].c_str(), 8, 4, 1, 0, 0},
+        {names[9].c_str(), 8, 5, 1, 0, 0}};
     if (!remote) {
       parts.push_back(how_.payloads_apart ? Part{names[6].c_str(), 16, 0, 64, 10, 1}
                                           : Part{names[6].c_str(), 16, 0, 512, 10, 0});
@@ -160,10 +163,11 @@ class Mf4Writer {
   std::string record(const data::CanFrame& frame, uint64_t payload_offset) const {
     std::string out;
     put<uint64_t>(out, static_cast<uint64_t>(frame.time * 1e9 + .5));
-    put<uint8_t>(out, static_cast<uint8_t>(frame.channel | (frame.fd ? 4 : 0)));
+    put<uint8_t>(out, static_cast<uint8_t>(frame.channel | (frame.fd ? 4 : 0) |
+                                           (frame.fd_flags & 3) << 3 | (frame.tx ? 32 : 0)));
     put<uint32_t>(out, frame.id | (frame.extended ? 1U << 31 : 0));
     put<uint8_t>(out, frame.length);
-    put<uint8_t>(out, frame.fd ? 15 : frame.length);
+    put<uint8_t>(out, frame.remote ? frame.remote_length : frame.fd ? 15 : frame.length);
     out += std::string(1, '\0');
     if (frame.remote) return out + std::string(1, '\0');
     if (how_.payloads_apart) {

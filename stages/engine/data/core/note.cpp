@@ -13,7 +13,6 @@ void to_json(json& out, const Note& note) {
   if (note.unused.empty()) return;
   out["unused"] = note.unused;
   out["count"] = note.count;
-  out["usual"] = note.is_usual;
 }
 
 void from_json(const json& in, Note& note) {
@@ -22,7 +21,6 @@ void from_json(const json& in, Note& note) {
   note.hint = in.at("hint");
   note.unused = in.value("unused", "");
   note.count = in.value("count", int64_t{0});
-  note.is_usual = in.value("usual", false);
 }
 
 std::string count_of(int64_t number, const std::string& what) {

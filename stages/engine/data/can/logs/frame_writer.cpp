@@ -8,6 +8,7 @@
 #include <ctime>
 #include <filesystem>
 #include <limits>
+#include <string_view>
 #include <type_traits>
 
 #include "engine/data/can/logs/format_log.h"
@@ -176,15 +177,16 @@ class BlfWriter : public FrameWriter {
     put<uint32_t>(objects_, frame.fd ? kFdFrame : kFrame);
     put<uint32_t>(objects_, kNanoseconds);
     put<uint32_t>(objects_, 0);
-    put<uint64_t>(objects_, nanoseconds(std::max(frame.time - start_, 0.0)));
+    put<int64_t>(objects_, since_start(frame.time));
     put<uint16_t>(objects_, static_cast<uint16_t>(frame.channel + 1));
-    put<uint8_t>(objects_, frame.remote ? 0x80 : 0);
-    put<uint8_t>(objects_, static_cast<uint8_t>(code_of(frame)));
+    put<uint8_t>(objects_, static_cast<uint8_t>((frame.remote ? 0x80 : 0) | (frame.tx ? 1 : 0)));
+    put<uint8_t>(objects_,
+                 frame.remote ? frame.remote_length : static_cast<uint8_t>(code_of(frame)));
     put<uint32_t>(objects_, id);
     if (frame.fd) {
       put<uint32_t>(objects_, 0);
       put<uint8_t>(objects_, 0);
-      put<uint8_t>(objects_, 1);  // a frame of CAN FD
+      put<uint8_t>(objects_, static_cast<uint8_t>(1 | (frame.fd_flags & 3) << 1));  // CAN FD
       put<uint8_t>(objects_, frame.length);
       objects_.append(5, '\0');
     }
@@ -200,6 +202,13 @@ class BlfWriter : public FrameWriter {
 
  private:
   static constexpr std::size_t kHeaderBytes = 144;
+
+  /// In nanoseconds; a frame that steps back may lie before the first.
+  int64_t since_start(double time) const {
+    constexpr double kMost = 9e9;  // of 64 bits
+    require_time(time - start_, -kMost, kMost);
+    return std::llround((time - start_) * 1e9);
+  }
 
   void begin(double time, std::string& out) {
     start_ = std::floor(time * 1000) / 1000;
@@ -272,8 +281,9 @@ class PcapngWriter : public FrameWriter {
     const uint64_t time = nanoseconds(frame.time);
     const std::size_t payload = frame.fd ? 64 : 8;
     const auto size = static_cast<uint32_t>(8 + payload);
+    const uint32_t block = 32 + size + (frame.tx ? kOptions : 0);
     put<uint32_t>(out, 6);
-    put<uint32_t>(out, 32 + size);
+    put<uint32_t>(out, block);
     put<uint32_t>(out, static_cast<uint32_t>(interface));
     put<uint32_t>(out, static_cast<uint32_t>(time >> 32));
     put<uint32_t>(out, static_cast<uint32_t>(time));
@@ -281,15 +291,22 @@ class PcapngWriter : public FrameWriter {
     put<uint32_t>(out, size);
     put<uint32_t>(out, __builtin_bswap32(frame.id | (frame.extended ? 1U << 31 : 0) |
                                          (frame.remote ? 1U << 30 : 0)));
-    put<uint8_t>(out, frame.length);
-    put<uint8_t>(out, frame.fd ? 4 : 0);
+    put<uint8_t>(out, frame.remote ? frame.remote_length : frame.length);
+    put<uint8_t>(out, frame.fd ? static_cast<uint8_t>(4 | (frame.fd_flags & 3)) : 0);
     put<uint16_t>(out, 0);
     put_payload(out, frame, payload);
-    put<uint32_t>(out, 32 + size);
+    if (frame.tx) {  // its flags: outbound; those that came need no mark
+      put<uint32_t>(out, 2 | 4U << 16);
+      put<uint32_t>(out, 2);
+      put<uint32_t>(out, 0);
+    }
+    put<uint32_t>(out, block);
   }
   void finish(std::string& out) override { begin(out); }
 
  private:
+  static constexpr uint32_t kOptions = 12;  // bytes
+
   void begin(std::string& out) {
     if (has_begun_) return;
     has_begun_ = true;
@@ -325,19 +342,22 @@ class PcapngWriter : public FrameWriter {
 
 }  // namespace
 
-std::unique_ptr<FrameWriter> frame_writer(const std::string& file_name) {
+const FormFacts& form_written(const std::string& file_name) {
   const std::string ending = std::filesystem::path(file_name).extension().string();
-  if (ending == ".log") return std::make_unique<RowsWriter>("candump");
-  if (ending == ".csv") return std::make_unique<TableWriter>();
-  if (ending == ".asc") return std::make_unique<AscWriter>();
-  if (ending == ".blf") return std::make_unique<BlfWriter>();
-  if (ending == ".pcapng") return std::make_unique<PcapngWriter>();
+  for (const FormFacts& form : kFormFacts) {
+    if (!ending.empty() && ending == form.written) return form;
+  }
   throw Error(ExitCode::kUsage, "the ending of " + file_name + " names no form that is written",
               "known: .log (candump), .csv (can-train-and-test), .asc, .blf, .pcapng");
 }
 
-bool keeps_labels(const std::string& file_name) { return file_name.ends_with(".csv"); }
-bool keeps_remote(const std::string& file_name) { return !file_name.ends_with(".csv"); }
-bool keeps_buses(const std::string& file_name) { return !file_name.ends_with(".csv"); }
+std::unique_ptr<FrameWriter> frame_writer(const std::string& file_name) {
+  const std::string_view form = form_written(file_name).name;
+  if (form == "can-train-and-test") return std::make_unique<TableWriter>();
+  if (form == "asc") return std::make_unique<AscWriter>();
+  if (form == "blf") return std::make_unique<BlfWriter>();
+  if (form == "pcapng") return std::make_unique<PcapngWriter>();
+  return std::make_unique<RowsWriter>("candump");
+}
 
 }  // namespace kdgat::data

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "engine/data/can/frames/can_frame.h"
+#include "engine/data/can/logs/form_facts.h"
 
 namespace kdgat::data {
 
@@ -29,10 +30,6 @@ class FrameWriter {
 /// By ending: .log candump, .csv can-train-and-test, .asc, .blf, .pcapng. Throws Error(kUsage) for
 /// another.
 std::unique_ptr<FrameWriter> frame_writer(const std::string& file_name);
-
-/// The same form keeps them: labels (csv), buses (all but csv), remote frames (all but csv).
-bool keeps_remote(const std::string& file_name);
-bool keeps_labels(const std::string& file_name);
-bool keeps_buses(const std::string& file_name);
+const FormFacts& form_written(const std::string& file_name);
 
 }  // namespace kdgat::data

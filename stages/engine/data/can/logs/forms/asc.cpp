@@ -148,10 +148,11 @@ class AscReader : public TextReader {
     const std::string_view direction = row::word(rest);
     if (direction == "TxRq") return count_request();
     if (!is_direction(direction)) return kBadDirection;
+    frame.tx = direction == "Tx";
     KDGAT_TRY(read_id(id, frame));
     const std::string_view kind = row::word(rest);
     if (kind == "r" || kind == "R") {
-      frame.remote = true;
+      set_remote(rest, frame);
     } else if (kind == "d" || kind == "D") {
       int64_t code = 0, more = 0;
       if (!read_number(row::word(rest), code) || code < 0 || code > 15) return row::kBadLength;
@@ -170,11 +171,12 @@ class AscReader : public TextReader {
     if (row::same_word(id, "errorframe")) return count_error();
     if (direction == "TxRq") return count_request();
     if (!is_direction(direction)) return kBadDirection;
+    frame.tx = direction == "Tx";
     KDGAT_TRY(read_id(id, frame));
     std::string_view flag = row::word(rest);  // bit rate switch, before it the name of the message
     if (flag != "0" && flag != "1") flag = row::word(rest);
     if (flag != "0" && flag != "1") return "no bit rate switch, which is 0 or 1";
-    row::word(rest);  // error state indicator
+    const std::string_view error_state = row::word(rest);
     int64_t code = 0, length = 0;
     if (!read_number(row::word(rest), code) || !row::read_decimal(row::word(rest), length)) {
       return row::kBadLength;
@@ -192,6 +194,10 @@ class AscReader : public TextReader {
     }
     frame.fd = (flags & kFd) != 0 || length > 8;
     frame.remote = (!frame.fd && (flags & kRemote) != 0) || (length == 0 && code > 0);
+    if (frame.remote) frame.remote_length = static_cast<uint8_t>(std::clamp<int64_t>(code, 0, 8));
+    if (frame.fd) {
+      frame.fd_flags = static_cast<uint8_t>((flag == "1" ? 1 : 0) | (error_state == "1" ? 2 : 0));
+    }
     KDGAT_TRY(check_length(code, frame));
     KDGAT_TRY(set_channel(bus, frame));
     is_frame = true;
@@ -206,6 +212,7 @@ class AscReader : public TextReader {
     if (direction == "TxRq") return count_request();
     if (!is_direction(direction)) return kBadDirection;
     if (kind == "XLFF") return count("CAN XL frames");
+    frame.tx = direction == "Tx";
     const bool is_extended = kind == "CEFF" || kind == "FEFF";
     if (!is_extended && kind != "CBFF" && kind != "FBFF") return "a frame format that is not known";
     row::word(rest);  // duration
@@ -228,6 +235,7 @@ class AscReader : public TextReader {
     KDGAT_TRY(read_long_bytes(rest, length, frame));
     frame.fd = kind.front() == 'F';
     frame.remote = !frame.fd && length == 0 && code > 0;
+    if (frame.remote) frame.remote_length = static_cast<uint8_t>(std::clamp<int64_t>(code, 0, 8));
     KDGAT_TRY(check_length(code, frame));
     KDGAT_TRY(set_channel(bus, frame));
     is_frame = true;
@@ -249,6 +257,15 @@ class AscReader : public TextReader {
   const char* count_request() {
     passed().count("requests to send", Say::kWithOthers);
     return nullptr;
+  }
+
+  /// The length that it asks for may stand behind the letter.
+  void set_remote(std::string_view rest, CanFrame& frame) const {
+    frame.remote = true;
+    int64_t code = 0;
+    if (read_number(row::word(rest), code)) {
+      frame.remote_length = static_cast<uint8_t>(std::clamp<int64_t>(code, 0, 8));
+    }
   }
 
   /// What the length code says must be the bytes that follow.

@@ -294,10 +294,13 @@ class BlfReader : public BinaryStream {
     const bool may_be_fd = from.type == kCanFdMessage;
     const std::size_t data = may_be_fd ? 20 : 8;
     if (left < data) return refuse("the object is too short for a frame");
-    constexpr uint8_t kRemote = 0x80;
+    constexpr uint8_t kSent = 1, kRemote = 0x80;
     frame.remote = (body[2] & kRemote) != 0;
     set_id(file::little<uint32_t>(body + 4), frame);
+    frame.tx = (body[2] & kSent) != 0;
     frame.fd = may_be_fd && ((body[13] & 1) != 0 || body[14] > 8);
+    if (frame.fd) frame.fd_flags = body[13] >> 1 & 3;
+    set_remote_length(body[3], frame);
     const std::size_t length = length_of(body[3], frame);
     const std::size_t valid = may_be_fd ? body[14] : length;
     return read_data({body + data, left - data, valid}, length, file::little<uint16_t>(body),
@@ -306,7 +309,7 @@ class BlfReader : public BinaryStream {
 
   Got read_fd64(const Frame& from, CanFrame& frame) {
     const uint8_t* body = from.object + from.header;
-    constexpr std::size_t kData = 40, kExtension = 35;
+    constexpr std::size_t kData = 40, kDirection = 34, kExtension = 35;
     const std::size_t begin = from.header + kData;
     if (from.size < begin) return refuse("the object is too short for a frame");
     // What is behind the payload belongs to it no more.
@@ -320,8 +323,15 @@ class BlfReader : public BinaryStream {
     set_id(file::little<uint32_t>(body + 4), frame);
     frame.remote = (flags & kRemote) != 0;
     frame.fd = (flags & kFd) != 0 || body[2] > 8;
+    if (frame.fd) frame.fd_flags = static_cast<uint8_t>(flags >> 13 & 3);  // behind kFd
+    frame.tx = body[kDirection] == 1;
+    set_remote_length(body[1], frame);
     return read_data({body + kData, end - begin, body[2]}, length_of(body[1], frame), body[0],
                      frame);
+  }
+
+  static void set_remote_length(uint8_t code, CanFrame& frame) {
+    if (frame.remote) frame.remote_length = std::min<uint8_t>(code, 8);
   }
 
   static std::size_t length_of(uint8_t code, const CanFrame& frame) {

@@ -87,7 +87,12 @@ class BusmasterReader : public TextReader {
     if (!frame.extended && frame.id >= 2048) return "an id beyond 11 bits that is not extended";
     int64_t length = 0;
     if (!row::read_decimal(row::word(rest), length)) return row::kBadLength;
-    if (!frame.remote) KDGAT_TRY(read_payload(rest, length, frame));
+    frame.tx = direction == "Tx";
+    if (frame.remote) {
+      frame.remote_length = static_cast<uint8_t>(std::clamp<int64_t>(length, 0, 8));
+    } else {
+      KDGAT_TRY(read_payload(rest, length, frame));
+    }
     KDGAT_TRY(set_channel(bus, frame));
     is_frame = true;
     return nullptr;

@@ -55,6 +55,7 @@ class CrtdReader : public TextReader {
     if (!record.is_frame()) return "a record that is neither R11, R29, T11, T29 nor a comment";
     KDGAT_TRY(row::read_hex_id(row::word(rest), frame));
     frame.extended = record.type.ends_with("29");
+    frame.tx = record.type.starts_with('T');
     if (!frame.extended && frame.id >= 2048) return "an id beyond 11 bits in a record of 11 bits";
     for (std::string_view byte; !(byte = row::word(rest)).empty();) {
       if (frame.length == 8) return row::kLongPayload;

@@ -221,10 +221,20 @@ class RecordReader {
       frame.extended = !group.is_extended;
       if (!frame.extended) out.fault = "an id beyond 11 bits that is not extended";
     }
-    frame.fd = group.is_fd && group.is_fd.of(record) != 0;
+    const auto is_set = [record](const mf4::Field& flag) { return flag && flag.of(record) != 0; };
+    frame.fd = is_set(group.is_fd);
+    if (frame.fd) {
+      frame.fd_flags = static_cast<uint8_t>((is_set(group.is_fast) ? 1 : 0) |
+                                            (is_set(group.is_passive) ? 2 : 0));
+    }
+    frame.tx = is_set(group.is_sent);
     out.bus = group.bus ? static_cast<uint32_t>(group.bus.of(record)) : 0;
     frame.remote = group.kind == Group::Kind::kRemote;
-    if (frame.remote) return;
+    if (frame.remote) {
+      const uint64_t asked = group.code ? group.code.of(record) : 0;
+      frame.remote_length = static_cast<uint8_t>(std::min<uint64_t>(asked, 8));
+      return;
+    }
     if (group.payload_offset) {
       const uint64_t offset = group.payload_offset.of(record);
       if (blocks_[index]) {

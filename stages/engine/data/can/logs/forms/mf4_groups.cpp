@@ -142,6 +142,9 @@ class Reader {
     if (part == "DLC") into.code = field;
     if (part == "DataLength") into.length = field;
     if (part == "EDL") into.is_fd = field;
+    if (part == "BRS") into.is_fast = field;
+    if (part == "ESI") into.is_passive = field;
+    if (part == "Dir") into.is_sent = field;
     if (part != "DataBytes") return;
     if (type == kVariable) {
       into.payload_offset = field;
@@ -179,9 +182,9 @@ class Reader {
       const uint32_t bits = field.bit + field.bits;
       return !field || uint64_t{field.byte} + (bits + 7) / 8 <= group.bytes;
     };
-    for (const Field* field :
-         {&group.bus, &group.id, &group.is_extended, &group.code, &group.length, &group.is_fd,
-          &group.payload_offset, &group.clock.number}) {
+    for (const Field* field : {&group.bus, &group.id, &group.is_extended, &group.code,
+                               &group.length, &group.is_fd, &group.is_fast, &group.is_passive,
+                               &group.is_sent, &group.payload_offset, &group.clock.number}) {
       if (!fits(*field) || (field->is_big && (field->bit != 0 || field->bits % 8 != 0))) {
         file_.fail(group.at, "a channel reaches beyond its record");
       }

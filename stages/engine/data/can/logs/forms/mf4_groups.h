@@ -47,7 +47,7 @@ struct Group {
   uint64_t records = 0;  ///< how many, where the recorder counted them
   uint32_t bytes = 0;    ///< of a record behind its id; kPayloads: each says its own
   Clock clock;
-  Field bus, id, is_extended, code, length, is_fd;
+  Field bus, id, is_extended, code, length, is_fd, is_fast, is_passive, is_sent;
   Field payload_offset;       ///< where payloads stand apart: which one
   uint64_t payload_link = 0;  ///< to the group of this data that holds them, or to a block of data
   uint32_t payload_byte = 0, payload_bytes = 0;  ///< where they stand in the record

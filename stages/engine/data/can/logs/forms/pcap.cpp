@@ -88,7 +88,10 @@ class PacketReader : public BinaryStream {
     if (length > (frame.fd ? 64U : 8U)) {
       return refuse(frame.fd ? "the payload is over 64 bytes" : "the payload is over 8 bytes");
     }
-    if (!frame.remote) {
+    if (frame.fd) frame.fd_flags = packet[5] & 3;  // as in CanFrame
+    if (frame.remote) {
+      frame.remote_length = static_cast<uint8_t>(std::min<std::size_t>(length, 8));
+    } else {
       if (length > size - kCanHeader) return refuse("the packet ends inside its payload");
       std::copy_n(packet + kCanHeader, length, frame.payload.data());
       frame.length = static_cast<uint8_t>(length);
@@ -112,6 +115,8 @@ class PacketReader : public BinaryStream {
     const bool is_big = !link.is_host_order || is_big_;
     const Got got = read_can(can, size - header, protocol == kCanFd,
                              is_big ? file::big<uint32_t> : file::little<uint32_t>, frame);
+    constexpr uint16_t kSent = 4;
+    frame.tx = (names_interface ? packet[10] : file::big<uint16_t>(packet)) == kSent;
     if (got != Got::kFrame || !names_interface) return got;
     const auto interface = file::big<uint32_t>(packet + 4);
     // Numbers of interfaces are given anew with each start of a system: none is that of a bus.
@@ -291,6 +296,23 @@ class PcapngReader : public PacketReader {
     }
   }
 
+  /// What the options of a packet say of its direction.
+  bool is_sent(const uint8_t* option, const uint8_t* end) const {
+    constexpr uint16_t kFlags = 2;
+    constexpr uint32_t kDirection = 3, kOutbound = 2;
+    while (end - option >= 4) {
+      const auto code = number<uint16_t>(option), length = number<uint16_t>(option + 2);
+      if (code == 0 || end - option - 4 < length) return false;
+      if (code == kFlags && length == 4) {
+        return (number<uint32_t>(option + 4) & kDirection) == kOutbound;
+      }
+      const auto step = std::ptrdiff_t{4} + (length + 3) / 4 * 4;
+      if (end - option < step) return false;
+      option += step;
+    }
+    return false;
+  }
+
   /// kEnd: nothing in it that is read.
   Got read_block(const uint8_t* block, std::size_t size, CanFrame& frame) {
     constexpr std::size_t kFixed = 28;
@@ -313,7 +335,10 @@ class PcapngReader : public PacketReader {
       if (from.channel < 0) return refuse("a ninth channel: a log may hold eight buses");
     }
     if (from.channel >= 0) frame.channel = static_cast<uint8_t>(from.channel);
-    return read_packet(block + kFixed, length, from.link, frame);
+    const Got got = read_packet(block + kFixed, length, from.link, frame);
+    const std::size_t options = kFixed + (length + 3) / 4 * 4;
+    if (options < size - 4) frame.tx |= is_sent(block + options, block + size - 4);
+    return got;
   }
 
   std::vector<Interface> interfaces_;

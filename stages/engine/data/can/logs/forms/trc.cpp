@@ -42,7 +42,7 @@ class TrcReader : public TextReader {
       return nullptr;
     }
     std::string_view type = "Rx";
-    std::string_view id, bus;
+    std::string_view id, bus, direction;
     int64_t length = -1, code = -1;
     for (const char column : columns_) {
       if (column == 'D') break;
@@ -54,6 +54,9 @@ class TrcReader : public TextReader {
           break;
         case 'T':
           type = text;
+          break;
+        case 'd':
+          direction = text;
           break;
         case 'B':
           bus = text;
@@ -68,7 +71,7 @@ class TrcReader : public TextReader {
           if (!row::read_decimal(text, code)) return row::kBadLength;
           break;
         default:
-          break;  // number, direction, reserved: no need of them
+          break;  // number, reserved: no need of them
       }
       // Rows of other types have columns of their own.
       if (column == 'T' && !is_frame_type(type)) return nullptr;
@@ -77,6 +80,9 @@ class TrcReader : public TextReader {
     frame.time = start() + frame.time * kMilliseconds;
     frame.fd = type == "FD" || type == "FB" || type == "FE" || type == "BI";
     frame.remote = type == "RR";
+    frame.tx = type == "Tx" || direction == "Tx";
+    const bool is_fast = type == "FB" || type == "BI", is_passive = type == "FE" || type == "BI";
+    frame.fd_flags = static_cast<uint8_t>((is_fast ? 1 : 0) | (is_passive ? 2 : 0));
     if (id == "FFFFFFFF") {  // version 1.0: the state of the bus
       ++passed().others;
       return nullptr;
@@ -90,6 +96,7 @@ class TrcReader : public TextReader {
     if (length < 0) length = kFdLengths[static_cast<std::size_t>(code)];
     if (length > (frame.fd ? 64 : 8)) return frame.fd ? row::kLongFdPayload : row::kLongPayload;
     KDGAT_TRY(read_payload(rest, length, frame));
+    if (frame.remote) frame.remote_length = static_cast<uint8_t>(length);
     if (!bus.empty()) KDGAT_TRY(set_channel(bus, frame));
     is_frame = true;
     return nullptr;
