@@ -108,6 +108,7 @@ kdgat_add_tests(kdgat_graph_tests
     tests/unit/fields/molecules/data/molecule_graph_test.cpp
     tests/unit/fields/molecules/data/molecule_import_test.cpp
     tests/unit/fields/molecules/data/structure_test.cpp
+    tests/unit/fields/ratings/data/fuzz_ratings_test.cpp
     tests/unit/fields/ratings/data/rating_forms_test.cpp
     tests/unit/fields/ratings/data/ratings_test.cpp
     tests/unit/engine/graph/rewire_test.cpp

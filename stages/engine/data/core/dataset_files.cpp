@@ -150,7 +150,7 @@ bool is_table(const fs::path& path) {
 bool is_log(const fs::path& path) {
   if (is_hidden(path) || is_label_table(path)) return false;
   const std::string ending = small_letters(unpacked_name(path).extension().string());
-  constexpr std::array kEndings = {".asc", ".blf", ".mf4", ".pcap", ".pcapng", ".trc"};
+  constexpr std::array kEndings = {".asc", ".blf", ".mf4", ".pcap", ".pcapng", ".trc", ".crtd"};
   return is_table(path) || std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end();
 }
 
@@ -247,8 +247,8 @@ std::vector<LogFile> find_log_files(const fs::path& source, const std::vector<st
         source.string() + ": no logs in this folder" +
             (found.empty() ? "" : " but those that are left out") +
             (others.empty() ? "" : "; it holds " + others),
-        "logs end in .csv, .log, .txt, .asc, .blf, .mf4, .pcap, .pcapng or .trc, with or without "
-        ".gz or .zst");
+        "logs end in .csv, .log, .txt, .asc, .blf, .mf4, .pcap, .pcapng, .trc or .crtd, with or "
+        "without .gz or .zst");
   }
   return kept;
 }

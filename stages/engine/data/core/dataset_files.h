@@ -26,8 +26,8 @@ struct LogFile {
 /// Whether the name is one of a table: .csv, .log or .txt, with or without .gz or .zst. Endings are
 /// those of any case of letters, here and below.
 bool is_table(const std::filesystem::path& path);
-/// Whether the name is one of a log: a table's, or .asc, .blf, .mf4, .pcap, .pcapng or .trc; not
-/// labels.csv and NAME.labels.csv, which hold the labels of logs beside them.
+/// Whether the name is one of a log: a table's, or .asc, .blf, .mf4, .pcap, .pcapng, .trc or .crtd;
+/// not labels.csv and NAME.labels.csv, which hold the labels of logs beside them.
 bool is_log(const std::filesystem::path& path);
 /// The name in its folder without .gz or .zst.
 std::filesystem::path unpacked_name(const std::filesystem::path& path);

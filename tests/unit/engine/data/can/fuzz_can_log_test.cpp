@@ -38,6 +38,13 @@ TEST_CASE("mutated logs of every form are refused or read within bounds", "[can_
       "0\tReceive\t 23:59:59.500.0\t0x1cebff00\tData\tExtend\t2\tB7 0E \t\n",
       "\"timestamp\",\"id\",\"data\"\n\"2021-03-01T11:00:00.2+01:00\",\"3A6\",\"00-11\"\n",
       "Time Stamp,ID,Extended,Dir,Bus,LEN,D1,D2\n973,0000013B,false,Rx,0,2,00,4C,\n"};
+  const std::vector<std::string> dumps = {
+      // candump -tA, -x, -td, and with labels
+      " (2023-01-01 10:00:00.123456)  can0  123   [2]  00 11\n",
+      " (1672567200.5)  can0  RX B -  124  [04]  00 11 22 33\n (1672567200.6)  can0  TX - -  1A0  "
+      "[0]  remote request\n",
+      " (000.010000)  can0  123   [2]  00 11\n (000.012000)  can0  124   [2]  00 11\n",
+      "(1.0) can0 123#00 1\n(1.1) can0 20000004#0004000000000000 0\n"};
   std::vector<std::string> seeds;
   const auto forms = static_cast<char>(log_formats().size());
   for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -45,6 +52,7 @@ TEST_CASE("mutated logs of every form are refused or read within bounds", "[can_
     seeds.push_back(forms + texts[i]);
   }
   for (const std::string& table : tables) seeds.push_back(forms + table);
+  for (const std::string& dump : dumps) seeds.push_back(forms + dump);
   test::run_mutations(seeds, 20000, 1, fuzz_can_log);
 }
 

@@ -79,9 +79,10 @@ TEST_CASE("a folder of logs without train folders trains with all", "[dataset_fi
   write_text(folder / "b.csv", "b");
   write_text(folder / "a.txt", "a");
   write_text(folder / "deep/c.log.gz", "c");
+  write_text(folder / "deep/d.crtd", "d");
   data::Notes notes;
   CHECK(names(find_log_files(folder.path(), {}, true, notes)) ==
-        Names{"a.txt train", "b.csv train", "deep/c.log.gz train"});
+        Names{"a.txt train", "b.csv train", "deep/c.log.gz train", "deep/d.crtd train"});
 }
 
 TEST_CASE("one file and standard input are data sets of one log", "[dataset_files]") {

@@ -230,7 +230,9 @@ TEST_CASE("tables of the field are read", "[can_table]") {
                                {"csv_pythoncan.csv", 3, 0, 0},  {"csv_quoted.csv", 2, 0, 1},
                                {"csv_textlabel.csv", 3, 0, 1},  {"csv_tflabel.csv", 3, 0, 1},
                                {"hcrl_normal.txt", 13, 0, 0},   {"bcan_label01.csv", 3, 0, 1},
-                               {"usbcan_tool.txt", 120, 0, 0},  {"csv_gvret2.csv", 3, 0, 0}};
+                               {"usbcan_tool.txt", 120, 0, 0},  {"csv_gvret2.csv", 3, 0, 0},
+                               {"csv_decid.csv", 4, 0, 1},      {"csv_dlc_lost.csv", 1, 3, 0},
+                               {"savvy_gvret.csv", 36, 1, 0}};
   for (const FieldTable& table : tables) {
     INFO(table.name);
     const ReadTable read = read_bytes(file::ByteReader(*folder / table.name));
@@ -240,6 +242,36 @@ TEST_CASE("tables of the field are read", "[can_table]") {
     CHECK(std::count_if(read.frames.begin(), read.frames.end(),
                         [](const CanFrame& one) { return one.label == 1; }) == table.attacks);
   }
+}
+
+TEST_CASE("docs/data.md has the names of columns that are read", "[can_table][docs]") {
+  constexpr std::array kWords = {"time",
+                                 "id",
+                                 "payload",
+                                 "",
+                                 "DLC",
+                                 "length in bytes",
+                                 "direction",
+                                 "bus",
+                                 "extended",
+                                 "remote",
+                                 "error",
+                                 "CAN FD",
+                                 "faster bytes",
+                                 "error state",
+                                 "kind of frame, in words",
+                                 "label",
+                                 "kind of attack"};
+  const std::string docs = test::read_text("docs/data.md");
+  std::string table = "| column | names |\n|---|---|\n";
+  for (const ColumnNames& one : column_names()) {
+    std::string row = "| " + std::string(kWords[static_cast<std::size_t>(one.column)]) + " | ";
+    for (const std::string_view name : one.names) {
+      row += (row.ends_with("| ") ? "`" : ", `") + std::string(name) + "`";
+    }
+    table += row + " |\n";
+  }
+  CHECK_THAT(docs, Contains(table + "| a byte | "));
 }
 
 }  // namespace

@@ -171,6 +171,10 @@ TEST_CASE("candump logs of the field are read", "[time_reading]") {
   CHECK(gaps.frames[199].time - gaps.frames[0].time == Approx(2).margin(0.1));
   CHECK(read("csv_us.csv").frames[0].time == 1698233010);
   CHECK_THAT(read("csv_micro.csv").problems, Contains("time_unit=us"));
+  const std::string flags = test::read_text(*folder / "convert_flags.log");
+  CHECK(converted(flags, ".log") == flags);
+  const std::string table = converted(test::read_text(*folder / "unlabelled.log"), ".csv");
+  CHECK(table.substr(0, table.find('\n')) == "timestamp,arbitration_id,data_field");
 }
 
 }  // namespace
