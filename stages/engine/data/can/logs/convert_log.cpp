@@ -37,7 +37,7 @@ class Losses {
 
   void tell(const std::string& file, Notes& notes) const {
     const std::string form = form_.written;
-    const auto warn = [&](int64_t count, const char* one, const char* many, std::string what,
+    const auto warn = [&](int64_t count, const char* one, const char* many, const std::string& what,
                           const char* lost) {
       if (count == 0) return;
       const std::string number = count == 1 ? std::string("1 ") + one : grouped(count) + " " + many;

@@ -306,7 +306,7 @@ class PcapngReader : public PacketReader {
       if (code == kFlags && length == 4) {
         return (number<uint32_t>(option + 4) & kDirection) == kOutbound;
       }
-      const auto step = std::ptrdiff_t{4} + (length + 3) / 4 * 4;
+      const std::ptrdiff_t step = 4 + std::ptrdiff_t{length + 3} / 4 * 4;
       if (end - option < step) return false;
       option += step;
     }
@@ -336,7 +336,7 @@ class PcapngReader : public PacketReader {
     }
     if (from.channel >= 0) frame.channel = static_cast<uint8_t>(from.channel);
     const Got got = read_packet(block + kFixed, length, from.link, frame);
-    const std::size_t options = kFixed + (length + 3) / 4 * 4;
+    const std::size_t options = kFixed + (std::size_t{length} + 3) / 4 * 4;
     if (options < size - 4) frame.tx |= is_sent(block + options, block + size - 4);
     return got;
   }
