@@ -82,15 +82,23 @@ class TextReader {
     }
   }
 
+  /// The next line that is not blank, without a byte order mark.
+  bool next_text(file::LineReader& lines, std::string_view& line) {
+    while (lines.next(line)) {
+      if (lines.line_number() == 1 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
+      if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+      step(lines.bytes_read());
+      return true;
+    }
+    return false;
+  }
+
   void read_lines(const data::LogFile& file, file::LineReader lines, const std::string& format) {
     const bool has_split = format == "split-label-text", label_last = format == "text-label";
     const TextPart of_file = part_named(file.role);
     std::string_view line;
-    while (lines.next(line)) {
+    while (next_text(lines, line)) {
       const int64_t number = lines.line_number();
-      if (number == 1 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
-      if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-      step(lines.bytes_read());
       const std::string where = lines.name() + ":" + std::to_string(number);
       std::string_view rest = line;
       const auto field = [&rest](std::string_view& to) {
@@ -149,11 +157,8 @@ class TextReader {
   void read_fasttext(const data::LogFile& file, file::LineReader lines) {
     const TextPart of_file = part_named(file.role);
     std::string_view line;
-    while (lines.next(line)) {
+    while (next_text(lines, line)) {
       const int64_t number = lines.line_number();
-      if (number == 1 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
-      if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-      step(lines.bytes_read());
       const std::string where = lines.name() + ":" + std::to_string(number);
       if (!line.starts_with(kFastTextMark)) {
         refuse(where, "no __label__ at the start of the line", line);

@@ -14,7 +14,6 @@ namespace kdgat::data::row {
 
 inline constexpr const char* kBadTime = "the time is not a number";
 inline constexpr const char* kBadId = "the id is not hexadecimal";
-inline constexpr const char* kBigId = "the id is beyond 29 bits";
 inline constexpr const char* kFewFields = "too few fields";
 inline constexpr const char* kManyFields = "too many fields";
 inline constexpr const char* kBadPayload = "the payload is not hexadecimal";
@@ -25,7 +24,9 @@ inline constexpr const char* kBadLength = "the length does not agree with the pa
 inline constexpr const char* kManyChannels = "a ninth channel: a log may hold eight buses";
 inline constexpr const char* kBadLabel = "the label is neither 0 nor 1";
 
-/// No fault: a row of an error frame, which is counted. Compared by address, so it is one object.
+/// Compared by address, so each is one object. The second is no fault: a row of an error frame,
+/// which is counted.
+inline constexpr char kBigId[] = "the id is beyond 29 bits";
 inline constexpr char kErrorFrame[] = "an error frame";
 
 /// Bytes of a payload by its DLC.
