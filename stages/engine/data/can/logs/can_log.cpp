@@ -13,6 +13,8 @@ namespace {
 constexpr std::size_t kShownProblems = 5;
 /// Published logs step back by less than this where two captures clocks were merged.
 constexpr double kSmallStep = 0.008;
+/// Copied from memory: a temporary would be written in pieces and stall when it is read as one.
+constexpr CanFrame kNoFrame;
 
 /// The form named `format`, or with "auto" the one that the first lines are of; nullptr: text rows.
 const LogForm* form_named(file::ByteReader& bytes, const std::string& format) {
@@ -56,7 +58,7 @@ CanLog::CanLog(file::ByteReader bytes, const std::string& format, bool strict,
 
 bool CanLog::next(CanFrame& frame) {
   for (;;) {
-    frame = CanFrame();
+    frame = kNoFrame;
     switch (reader_->next(frame)) {
       case FrameReader::Got::kEnd:
         channel_.require_frames(name_, channel_names());
