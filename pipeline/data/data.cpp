@@ -160,6 +160,7 @@ PreparedData open_prepared(const fs::path& folder, bool verify = false) {
                 made.domain->wording().headline(out.facts);
   out.domain = made.domain->name();
   out.classes = graph::classes_of(out.facts);
+  out.warnings = data::in_short(data::notes_of_import(folder, made.store));
   return out;
 }
 
@@ -294,18 +295,15 @@ PreparedData prepare_data(const DataSpec& data, const fs::path& folder,
   if (!data.synthetic) require_input(data.path);
   OutputFolder output(folder);
   const fs::path store = data.synthetic ? fs::path() : store_of(data.path);
-  data::Notes warnings;
   if (!store.empty()) {
     adopt_store(data, store, folder, verify);
   } else {
-    warnings = (data.synthetic ? import_synthetic(data, folder, progress, cancelled)
-                               : data::import_source(data::all_domains(), data.path, folder,
-                                                     data.import.values, progress, cancelled))
-                   .warnings;
+    data.synthetic ? import_synthetic(data, folder, progress, cancelled)
+                   : data::import_source(data::all_domains(), data.path, folder, data.import.values,
+                                         progress, cancelled);
   }
   PreparedData out = open_prepared(folder);
   out.summary = summary_of(data, out);
-  out.warnings = data::in_short(warnings);
   for (Diagnostic& fault : damage) {
     fault.hint = "the import that stood there was made again";
     out.warnings.push_back(std::move(fault));

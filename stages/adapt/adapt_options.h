@@ -12,7 +12,7 @@
 
 namespace kdgat::adapt {
 
-struct AdaptOptions : data::TimeOptions {
+struct AdaptOptions : data::LogReading {
   std::string output;
   int64_t windows = 0;
   std::string name;
@@ -34,7 +34,7 @@ struct AdaptOptions : data::TimeOptions {
             .choices(data::log_format_choices()),
         field("strict", &O::strict, "A malformed line is an error, not counted and skipped."),
         data::one_channel_row(&O::channel)};
-    return std::tuple_cat(std::move(own), time_rows());
+    return std::tuple_cat(std::move(own), reading_rows());
   }
 
   std::vector<Diagnostic> validate() const {

@@ -60,7 +60,7 @@ TEST_CASE("pipes are imported and inspected as files are", "[cli][data]") {
   const json made = facts("cat " + log + " | " + kdgat + " data import /dev/stdin -o out --json");
   CHECK(made.at("graphs") == wanted.at("graphs"));
   CHECK(names_in(scratch / "out") ==
-        std::set<std::string>{"graphs.safetensors", "split.safetensors"});
+        std::set<std::string>{"graphs.safetensors", "import.json", "split.safetensors"});
   CHECK(facts(kdgat + " data inspect out --json").at("facts") == wanted);
 }
 

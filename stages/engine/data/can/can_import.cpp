@@ -35,7 +35,8 @@ class LogImporter {
     WindowBuilder windows(options_.window, options_.stride, options_.chunk_rows, data_, node_ids_);
     const auto cancelled = call_.cancelled;
     for (const LogFile& file : files) {
-      const auto streams = by_channel({file}, options_.channel, options_.format, cancelled);
+      const auto streams =
+          by_channel({file}, options_.channel, options_.format, cancelled, options_);
       passes_ = std::ssize(streams);
       for (const LogFile& stream : streams) read_file(stream, windows);
     }

@@ -1,9 +1,11 @@
 #include "engine/data/core/folder_files.h"
 
 #include <algorithm>
+#include <set>
 
 #include "engine/data/core/folder_walk.h"
 #include "engine/file/tar.h"
+#include "kdgat/text.h"
 
 namespace kdgat::data {
 
@@ -26,6 +28,31 @@ std::vector<LogFile> files_where(const fs::path& root,
   std::sort(out.begin(), out.end(),
             [](const LogFile& a, const LogFile& b) { return a.name < b.name; });
   return out;
+}
+
+void tell_left_out(const fs::path& source, const std::vector<LogFile>& used, Notes& notes) {
+  constexpr std::size_t kNamed = 4;
+  std::error_code ignored;
+  if (!fs::is_directory(source, ignored)) return;
+  std::set<fs::path> read;
+  for (const LogFile& file : used) read.insert(file.path.lexically_normal());
+  FolderWalk walk = walk_folder(source);
+  for (Note& note : walk.notes) notes.push_back(std::move(note));
+  std::vector<fs::path> others;
+  for (const fs::path& path : walk.files) {
+    if (!read.contains(path.lexically_normal())) others.push_back(path);
+  }
+  if (others.empty()) return;
+  std::sort(others.begin(), others.end());
+  std::string names;
+  for (const fs::path& path : others) {
+    const std::string name = escaped_name(path.lexically_relative(source).generic_string());
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  notes.push_back({source.string(),
+                   "left out, as this data has no such files: " +
+                       (others.size() > kNamed ? counted_endings(others) : names),
+                   "", "file", std::ssize(others), true});
 }
 
 bool is_archive(const fs::path& path) {

@@ -23,6 +23,11 @@ std::vector<LogFile> files_where(
     const std::filesystem::path& root,
     const std::function<bool(const std::filesystem::path&)>& is_wanted);
 
+/// Says in `notes` what of the folder `source` is none of `used`: files by name, many of them by
+/// ending, and links that are not followed. Does nothing where `source` is no folder.
+void tell_left_out(const std::filesystem::path& source, const std::vector<LogFile>& used,
+                   Notes& notes);
+
 /// Whether the name is one of a tar archive: .tar, .tar.gz or .tgz.
 bool is_archive(const std::filesystem::path& path);
 /// Whether one of the first files of an archive has a name that `is_wanted`; false where it cannot

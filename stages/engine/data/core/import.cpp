@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -12,6 +13,9 @@
 #include "engine/data/core/graph_domain.h"
 #include "engine/data/core/import_options.h"
 #include "engine/data/core/piped_input.h"
+#include "kdgat/atomic_file.h"
+#include "kdgat/exact_json.h"
+#include "kdgat/small_file.h"
 #include "kdgat/text.h"
 
 namespace kdgat::data {
@@ -147,17 +151,38 @@ std::function<void(int64_t)> byte_counter(const std::vector<LogFile>& files,
       };
 }
 
-/// Whether the store that stands at `path` was made from the same input.
-bool stands(Domains domains, const fs::path& path, const std::string& fingerprint) {
-  std::error_code ignored;
-  if (!fs::exists(path, ignored)) return false;
+constexpr const char* kAccountName = "import.json";  // next to the store
+
+void write_account(const fs::path& folder, const std::string& fingerprint, const Notes& notes) {
+  AtomicFile file(folder / kAccountName);
+  file.write(exact_dump({{"input", fingerprint}, {"warnings", notes}}) + "\n");
+  file.commit();
+}
+
+/// None where it is not there, is damaged, or is of another import.
+std::optional<Notes> account_of(const fs::path& folder, const std::string& fingerprint) {
   try {
-    return domain_of_store(domains, path)
-               .open(path, graph::Check::kOnce)
-               .options.value("input", "") == fingerprint;
-  } catch (const Error&) {
-    return false;  // damaged or of another version: made again
+    const json account = exact_parse(small_file(folder / kAccountName, kLargestJson));
+    if (account.at("input") == fingerprint) return account.at("warnings").get<Notes>();
+  } catch (const Error&) {            // NOLINT(bugprone-empty-catch): the import is made again
+  } catch (const json::exception&) {  // NOLINT(bugprone-empty-catch)
   }
+  return std::nullopt;
+}
+
+/// What was reported when the store that stands in `folder` was made from the same input; none if
+/// it was not.
+std::optional<Notes> standing_account(Domains domains, const fs::path& folder,
+                                      const std::string& fingerprint) {
+  const fs::path path = folder / kStoreName;
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) return std::nullopt;
+  try {
+    const StoreView store = domain_of_store(domains, path).open(path, graph::Check::kOnce);
+    if (store.options.value("input", "") == fingerprint) return account_of(folder, fingerprint);
+  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): damaged or of another version
+  }
+  return std::nullopt;
 }
 
 /// Puts the split beside the store, or takes one away that is of other data.
@@ -254,8 +279,12 @@ ImportReport import_files(Domains domains, const fs::path& source, const fs::pat
 
   const fs::path store = out / kStoreName;
   const std::string fingerprint = fingerprint_of(input->files(), made_with, values);
-  report.reused = source != "-" && stands(domains, store, fingerprint);
-  if (!report.reused) {
+  std::optional<Notes> account;
+  if (source != "-") account = standing_account(domains, out, fingerprint);
+  report.reused = account.has_value();
+  if (report.reused) {
+    report.warnings = *std::move(account);
+  } else {
     check_mistaken_options(domains, *domain, values);
     made_with["input"] = fingerprint;
     const auto done = byte_counter(input->files(), progress, cancelled);
@@ -264,6 +293,7 @@ ImportReport import_files(Domains domains, const fs::path& source, const fs::pat
     } else {
       input->import({made_with, store, cancelled, done, report});
     }
+    write_account(out, fingerprint, report.warnings);
   }
   divide(*domain, out, values);
   StoreView made = domain->open(store, graph::Check::kOnce);
@@ -314,6 +344,10 @@ DataFolder open_folder(Domains domains, const fs::path& folder, graph::Check che
   json& parts = out.store.facts["parts"] = json::object();
   for (const auto& [name, ids] : split.parts) parts[name] = ids.size();
   return out;
+}
+
+Notes notes_of_import(const fs::path& folder, const StoreView& store) {
+  return account_of(folder, store.options.value("input", "")).value_or(Notes());
 }
 
 fs::path store_of(Domains domains, const fs::path& path) {

@@ -26,8 +26,8 @@ void check_import_options(Domains domains, const nlohmann::json& values);
 void check_mistaken_options(Domains domains, const Domain& domain, const nlohmann::json& values);
 
 /// Reads `source` (a file, a folder, "-" for standard input) into `<out>/graphs.safetensors`, and
-/// `<out>/split.safetensors` unless the parts stand in the store. Nothing is read where the same
-/// import stands there. Atomic: two processes may import to the same place. Throws Error(kData) for
+/// `<out>/split.safetensors` unless the parts stand in the store; `<out>/import.json` holds what was
+/// reported of it. Nothing is read where the same import stands there. Atomic: two processes may import to the same place. Throws Error(kData) for
 /// bad input, also for what two domains are sure of, Error(kUsage) for bad options. `cancelled` is
 /// asked now and then; when it answers true the import throws Error(kInterrupted).
 ImportReport import_source(Domains domains, const std::filesystem::path& source,
@@ -53,6 +53,9 @@ struct DataFolder {
 /// Throws Error(kData) if store or split is missing or unsound; data hashes are read as `check`
 /// says.
 DataFolder open_folder(Domains domains, const std::filesystem::path& folder, graph::Check check);
+
+/// What was reported of the import that made the store of a folder; none of a store that was given.
+Notes notes_of_import(const std::filesystem::path& folder, const StoreView& store);
 
 /// The store that a path names: the file itself or the one in the folder; empty if neither.
 std::filesystem::path store_of(Domains domains, const std::filesystem::path& path);

@@ -87,12 +87,14 @@ inline graph::SplitOptions split_options(const nlohmann::json& values) {
 
 /// Of data whose labels stand in a column of a table.
 struct LabelOptions {
+  /// One sentence, as several kinds of data have the option.
+  static constexpr const char* kLabelColumn =
+      "Column of classes in a table of labels; of a log or of texts the column of labels, which is "
+      "found by its name otherwise.";
   std::string label_column = "class";
 
   static auto label_row() {
-    return field(
-        "label_column", &LabelOptions::label_column,
-        "Its column of classes; of texts in a CSV the column of labels, \"label\" by itself.");
+    return field("label_column", &LabelOptions::label_column, kLabelColumn);
   }
 };
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/arrays/index.h"
+#include "engine/data/core/folder_files.h"
 #include "engine/data/core/graph_domain.h"
 #include "engine/data/graphs/graphs_import.h"
 #include "engine/data/graphs/synth_graphs.h"
@@ -48,8 +49,10 @@ class GraphsDomain : public WithOptions<GraphDomain, GraphsOptions, SynthSize> {
     const auto options = own_options<GraphsOptions>(values);
     const auto input = find_graphs(source, options.format);
     if (!input) return {};
-    return {Sureness::kSure,
-            [input, options](Notes&) { return std::make_shared<LabelledGraphs>(*input, options); }};
+    return {Sureness::kSure, [input, options, source](Notes& notes) {
+              tell_left_out(source, input->files, notes);
+              return std::make_shared<LabelledGraphs>(*input, options);
+            }};
   }
 
   bool is_input(const file::SafetensorsFile& file) const override { return is_graph_tensors(file); }

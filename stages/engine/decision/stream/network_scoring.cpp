@@ -74,9 +74,9 @@ StageResult score_logs(LogScoring& scoring, const ScoreOptions& options, const R
                        const Host& host) {
   const std::filesystem::path log = request.input("log").path;
   data::Notes notes;
-  const std::vector<data::LogFile> files =
-      data::by_channel(data::find_log_files(log, {}, false, notes), options.channel, options.format,
-                       [&host] { return host.cancelled() != ExitCode::kOk; });
+  const std::vector<data::LogFile> files = data::by_channel(
+      data::find_log_files(log, {}, false, notes), options.channel, options.format,
+      [&host] { return host.cancelled() != ExitCode::kOk; }, options);
   if (files.size() > 1 && options.explains_one()) {
     throw Error(ExitCode::kUsage,
                 log.string() + " holds " + std::to_string(files.size()) + " logs, and each has a " +

@@ -11,7 +11,7 @@
 
 namespace kdgat::decision {
 
-struct ScoreOptions : data::TimeOptions {
+struct ScoreOptions : data::LogReading {
   std::vector<double> threshold;
   int64_t calibrate = 0;
   double false_alarms = 0.001;
@@ -72,7 +72,7 @@ struct ScoreOptions : data::TimeOptions {
             "With a detector: a DBC file whose names of messages and signals stand beside ids and "
             "bytes in reasons and alarms; scores are the same without it.")
             .runtime()};
-    return std::tuple_cat(std::move(own), time_rows());
+    return std::tuple_cat(std::move(own), reading_rows());
   }
 
   std::vector<Diagnostic> validate() const {

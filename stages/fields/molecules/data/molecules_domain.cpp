@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/arrays/index.h"
+#include "engine/data/core/folder_files.h"
 #include "engine/data/core/store_domain.h"
 #include "fields/molecules/data/molecule_import.h"
 #include "fields/molecules/data/molecule_store.h"
@@ -80,8 +81,10 @@ class MoleculesDomain : public data::WithOptions<data::StoreDomain<MoleculeStore
     const auto options = data::own_options<MoleculeImportOptions>(values);
     const auto input = find_molecules(source, options.format, {options.labels, options.embeddings});
     if (!input) return {};
-    return {data::Sureness::kSure, [input, options](data::Notes&) {
-              return std::make_shared<MoleculesInput>(*input, options);
+    return {data::Sureness::kSure, [input, options, source](data::Notes& notes) {
+              auto read = std::make_shared<MoleculesInput>(*input, options);
+              data::tell_left_out(source, read->files(), notes);
+              return read;
             }};
   }
 

@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "engine/data/core/folder_files.h"
 #include "engine/data/core/store_domain.h"
 #include "fields/ratings/data/ratings_import.h"
 #include "fields/ratings/data/ratings_store.h"
@@ -73,11 +74,8 @@ class RatingsDomain : public data::WithOptions<data::StoreDomain<RatingStore>, R
     const auto options = data::own_options<RatingsImportOptions>(values);
     const auto input = find_ratings_input(source, options);
     if (!input) return {};
-    return {data::Sureness::kSure, [input, options](data::Notes& notes) {
-              for (const fs::path& path : input->unused) {
-                notes.push_back(
-                    {path.string(), "not used: ratings alone are read", "", "file", 1, true});
-              }
+    return {data::Sureness::kSure, [input, options, source](data::Notes& notes) {
+              data::tell_left_out(source, input->files, notes);
               return std::make_shared<RatingsDomainInput>(*input, options);
             }};
   }

@@ -75,21 +75,6 @@ RatingsInput plain_at(const fs::path& path) {
   return {kUData, {{path, path.filename().string(), "", "ratings"}}};
 }
 
-/// Puts the tables next to the ratings that are not read to `input`.
-RatingsInput with_unused(RatingsInput input) {
-  for (const auto& entry : fs::directory_iterator(input.files.front().path.parent_path())) {
-    const std::string extension = fs::path(plain_name(entry.path())).extension().string();
-    const bool is_table = extension == ".csv" || extension == ".dat" || extension == ".inter" ||
-                          extension == ".user" || extension == ".item";
-    const bool is_read =
-        std::any_of(input.files.begin(), input.files.end(),
-                    [&](const data::LogFile& file) { return file.path == entry.path(); });
-    if (entry.is_regular_file() && is_table && !is_read) input.unused.push_back(entry.path());
-  }
-  std::sort(input.unused.begin(), input.unused.end());
-  return input;
-}
-
 /// Nothing recognised, or what `form` ("" = any) says.
 std::optional<RatingsInput> recognise(const fs::path& source, const std::string& form,
                                       bool is_named, const RatingsOptions& options) {
@@ -106,9 +91,9 @@ std::optional<RatingsInput> recognise(const fs::path& source, const std::string&
     const auto named = std::find_if(plain.begin(), plain.end(), [](const fs::path& path) {
       return plain_name(path).starts_with("ratings.");
     });
-    if (tables.empty() && named != plain.end()) return with_unused(plain_at(*named));
+    if (tables.empty() && named != plain.end()) return plain_at(*named);
     tables.insert(tables.end(), plain.begin(), plain.end());
-    if (form == kUData && tables.size() == 1) return with_unused(plain_at(tables.front()));
+    if (form == kUData && tables.size() == 1) return plain_at(tables.front());
     if (tables.size() > 1) {
       std::sort(tables.begin(), tables.end());
       throw Error(ExitCode::kData,
@@ -117,7 +102,7 @@ std::optional<RatingsInput> recognise(const fs::path& source, const std::string&
                   "name the file, e.g. " + tables.front().string());
     }
     if (tables.empty()) return std::nullopt;
-    return with_unused(plain.empty() ? csv_at(tables.front()) : plain_at(tables.front()));
+    return plain.empty() ? csv_at(tables.front()) : plain_at(tables.front());
   }
   const bool is_u_data = plain_name(source) == "u.data";
   if (form != kCsv && (is_u_data || form == kUData)) return u_data_at(source);

@@ -26,7 +26,6 @@ namespace kdgat::ratings {
 struct RatingsInput {
   std::string format;                ///< "u-data" or "ratings-csv"
   std::vector<data::LogFile> files;  ///< role "ratings", "users" or "items"; the ratings first
-  std::vector<std::filesystem::path> unused{};  ///< tables beside them that are not read
 };
 
 /// What a source that no form fits lacks to be ratings; none if it is something else. Reads first

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "engine/data/core/folder_files.h"
 #include "engine/data/core/graph_domain.h"
 #include "fields/space/data/spatial_import.h"
 #include "fields/space/data/synth_spatial.h"
@@ -48,8 +49,10 @@ class SpaceDomain
     if (!input) return {};
     const data::Sureness sureness =
         input->is_sure ? data::Sureness::kSure : data::Sureness::kPossible;
-    return {sureness, [input, options](data::Notes&) {
-              return std::make_shared<SpaceInput>(*input, options);
+    return {sureness, [input, options, source](data::Notes& notes) {
+              auto read = std::make_shared<SpaceInput>(*input, options);
+              data::tell_left_out(source, read->files(), notes);
+              return read;
             }};
   }
 

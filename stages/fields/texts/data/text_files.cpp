@@ -152,7 +152,7 @@ TextInput textgcn_in(const fs::path& root) {
 /// Files below `root` that are not hidden, by name.
 std::vector<fs::path> files_in(const fs::path& root, data::Notes& notes) {
   data::FolderWalk walk = data::walk_folder(root);
-  for (Diagnostic& note : walk.notes) notes.push_back(std::move(note));
+  for (data::Note& note : walk.notes) notes.push_back(std::move(note));
   std::vector<fs::path> out;
   out.reserve(walk.files.size());
   for (const fs::path& path : walk.files) out.push_back(path.lexically_relative(root));
@@ -319,6 +319,7 @@ TextInput find_in_folder(const fs::path& source, const std::string& form,
                          const TextImportOptions& options, data::Notes& notes) {
   TextInput found;
   if (form.empty() || form == kTextGcn) found = textgcn_in(source);
+  if (!found.files.empty()) data::tell_left_out(source, found.files, notes);
   if (!found.files.empty() || form == kTextGcn) return found;
   const std::vector<fs::path> names = files_in(source, notes);
   if (form != kClassFolders) found = tables_in(source, names, options, form, notes);

@@ -67,7 +67,8 @@ TEST_CASE("what killed imports left goes with the next one", "[data]") {
   fs::remove(logs / "notes.tmp.txt");
   leave(store, ".synth.aB3dE6");
   import_data(logs, store, json::object(), {}, {});
-  CHECK(names_in(store) == std::set<std::string>{"graphs.safetensors", "split.safetensors"});
+  CHECK(names_in(store) ==
+        std::set<std::string>{"graphs.safetensors", "import.json", "split.safetensors"});
 }
 
 TEST_CASE("the sections of a profile have schemas", "[data]") {
@@ -96,7 +97,7 @@ TEST_CASE("synthetic data is written, imported and its logs removed", "[data]") 
   const PreparedData first = prepare(synthetic(), scratch / "a");
   CHECK(!first.reused);
   CHECK(names_in(scratch / "a") ==
-        std::set<std::string>{"graphs.safetensors", "split.safetensors"});
+        std::set<std::string>{"graphs.safetensors", "import.json", "split.safetensors"});
   CHECK(first.facts.at("attack") > 0);
   CHECK(first.facts.at("parts").at("train") > 0);
   CHECK(first.facts.at("parts").at("val") > 0);

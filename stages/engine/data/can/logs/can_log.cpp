@@ -47,13 +47,16 @@ bool is_can_log(const std::string& file, std::string_view head) {
 }
 
 CanLog::CanLog(file::ByteReader bytes, const std::string& format, bool strict,
-               const std::string& channel, const TimeOptions& times)
+               const std::string& channel, const LogReading& reading)
     : name_(bytes.name()), strict_(strict), channel_(channel) {
   bytes.on_cut([cut = cut_](const std::string& what) { *cut = what; });
   const LogForm* form = form_named(bytes, format);
-  reader_ =
-      form != nullptr ? form->open(std::move(bytes)) : open_text_log(std::move(bytes), format);
-  times_ = TimeReading(times, reader_->times_look_like_gaps(), reader_->units_a_second());
+  reader_ = form != nullptr ? form->open(std::move(bytes))
+                            : open_text_log(std::move(bytes), format, reading);
+  times_ = TimeReading(reading, reader_->times_look_like_gaps(), reader_->units_a_second());
+  if (reader_->has_label_column()) return;
+  if (reading.names_label()) unused_label_ = "label_column";
+  if (!reading.benign.empty()) unused_label_ += unused_label_.empty() ? "benign" : " and benign";
 }
 
 bool CanLog::next(CanFrame& frame) {
@@ -117,6 +120,10 @@ Notes CanLog::problems() const {
                    std::to_string(all - shown) + " more such lines (" + std::to_string(malformed_) +
                        " malformed rows in all)",
                    ""});
+  }
+  if (!unused_label_.empty()) {
+    out.push_back({name_, unused_label_ + ": not used, as this log has no columns with names", "",
+                   "option", 1});
   }
   for (Note& note : times_.notes(name_)) out.push_back(std::move(note));
   for (Note& note : reader_->notes()) out.push_back(std::move(note));

@@ -35,10 +35,9 @@ class CanLog {
  public:
   /// `format`: "auto" or one of log_formats(). With `strict` a malformed row ends the reading.
   /// `channel`: see ChannelChoice; frames of buses that are not read are as if they were not there.
-  /// `times`: see TimeOptions.
   /// Throws Error(kData), also for a file without any line.
   CanLog(file::ByteReader bytes, const std::string& format, bool strict,
-         const std::string& channel = kAllChannels, const TimeOptions& times = {});
+         const std::string& channel = kAllChannels, const LogReading& reading = {});
 
   /// The next readable frame; false at the end. Throws Error(kData), also at the end of a log
   /// without a frame of the bus that is to be read.
@@ -66,6 +65,7 @@ class CanLog {
   bool strict_;
   ChannelChoice channel_;
   TimeReading times_;
+  std::string unused_label_;  // what the options say of labels that this form has not
   int64_t rows_ = 0, malformed_ = 0;
   double last_time_ = -std::numeric_limits<double>::infinity();
   bool restarted_ = false;

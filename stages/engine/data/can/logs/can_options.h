@@ -15,7 +15,7 @@
 
 namespace kdgat::data {
 
-struct CanImportOptions : SharedOptions, TimeOptions {
+struct CanImportOptions : SharedOptions, LogReading {
   int64_t window = 100;
   int64_t stride = 0;  ///< 0 only before settle()
   int64_t chunk_rows = 0;
@@ -53,7 +53,7 @@ struct CanImportOptions : SharedOptions, TimeOptions {
             .later(),
         field("assume", &O::assume, "Label of rows without one.").choices({"", "benign"}),
         channel_row(&O::channel)};
-    return std::tuple_cat(std::tuple{format_row(), strict_row()}, std::move(own), time_rows(),
+    return std::tuple_cat(std::tuple{format_row(), strict_row()}, std::move(own), reading_rows(),
                           split_rows(), fold_rows());
   }
 
@@ -94,7 +94,7 @@ struct CanSynthOptions : SynthSeed {
 };
 
 /// See attack_kinds.h for what each attack does.
-struct CanInjectOptions : SynthSeed, TimeOptions {
+struct CanInjectOptions : SynthSeed, LogReading {
   std::vector<std::string> attacks = all_attacks();
   std::string format = "can-train-and-test";
   std::string input_format = "auto";
@@ -158,13 +158,13 @@ struct CanInjectOptions : SynthSeed, TimeOptions {
         field("bitrate", &O::bitrate,
               "Bits a second of the bus; frames are added only where it has time for them.")
             .range(10'000, 8'000'000)};
-    return std::tuple_cat(std::move(own), time_rows());
+    return std::tuple_cat(std::move(own), reading_rows());
   }
 
   std::vector<Diagnostic> validate() const;
 };
 
-struct CanConvertOptions : TimeOptions {
+struct CanConvertOptions : LogReading {
   std::string format = "auto";
   bool strict = false;
   std::string channel = kAllChannels;
@@ -176,7 +176,7 @@ struct CanConvertOptions : TimeOptions {
                           field("strict", &O::strict,
                                 "What is malformed or not used is an error, but for error frames."),
                           one_channel_row(&O::channel)};
-    return std::tuple_cat(std::move(own), time_rows());
+    return std::tuple_cat(std::move(own), reading_rows());
   }
 
   std::vector<Diagnostic> validate() const {

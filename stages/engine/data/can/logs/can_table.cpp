@@ -269,6 +269,11 @@ const char* CanTable::read_bytes(CanFrame& frame, int64_t length) const {
   return nullptr;
 }
 
+std::optional<int> CanTable::label_of(std::string_view word) const {
+  if (benign_words_.empty() || word.empty()) return label_word(word);
+  return std::find(benign_words_.begin(), benign_words_.end(), word) == benign_words_.end() ? 1 : 0;
+}
+
 const char* CanTable::read_label(CanFrame& frame, int64_t length) {
   const int place = this->place(Column::kLabel);
   if (place < 0) return nullptr;
@@ -278,13 +283,12 @@ const char* CanTable::read_label(CanFrame& frame, int64_t length) {
   if (text.empty() && length >= 0 && length < most && place > bytes_[0]) {
     text = cell(bytes_[static_cast<std::size_t>(length)]);
   }
-  const std::optional<int> label = label_word(text);
+  const std::optional<int> label = label_of(text);
   if (!label) return row::kBadLabel;
   frame.label = static_cast<int8_t>(*label);
-  ++labelled_;
   benign_ += *label == 0 ? 1 : 0;
   constexpr std::size_t kShownWords = 8;
-  if (*label == 1 && text.size() > 1 && attack_words_.size() < kShownWords && text != "1.0" &&
+  if (*label == 1 && attack_words_.size() < kShownWords && !known_label_word(text) &&
       std::find(attack_words_.begin(), attack_words_.end(), text) == attack_words_.end()) {
     attack_words_.emplace_back(text);
   }
@@ -308,9 +312,11 @@ Notes CanTable::notes(const std::string& file) const {
       place(Column::kLabel) < 0
           ? ""
           : printable_name(columns_[static_cast<std::size_t>(place(Column::kLabel))], 0);
-  if (labelled_ > 0 && benign_ == 0 && !attack_words_.empty()) {
-    note("column " + label +
-         ": no word of it means benign, all are taken for attacks: " + quoted_names(attack_words_));
+  if (!attack_words_.empty() && benign_words_.empty()) {
+    note("column " + label + ": " +
+             (benign_ == 0 ? "no word of it means benign, all are taken" : "words that are taken") +
+             " for attacks: " + quoted_names(attack_words_),
+         "benign=WORD names the words that mean benign");
   }
   if (disagreements_ > 0) {
     note("the labels of " + grouped(disagreements_) +

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "engine/data/can/frames/can_frame.h"
 #include "engine/data/can/frames/channel_names.h"
 #include "engine/data/can/logs/can_columns.h"
+#include "engine/data/can/logs/log_reading.h"
 #include "engine/data/core/note.h"
 
 namespace kdgat::data {
@@ -21,7 +23,8 @@ class CanTable {
  public:
   /// `lines`: the header and the first rows. `hex_ids`: ids are hexadecimal whatever they look
   /// like. Throws Error(kData) where a column is missing that every frame needs.
-  CanTable(const std::string& file, std::span<const std::string> lines, bool hex_ids);
+  CanTable(const std::string& file, std::span<const std::string> lines, bool hex_ids,
+           const LogReading& reading = {});
 
   /// Nullptr, what is wrong with the row, or row::kErrorFrame.
   const char* parse(std::string_view line, ChannelNames* channels, CanFrame& frame);
@@ -43,6 +46,7 @@ class CanTable {
   enum class TimeForm { kNumber, kDate, kTimeOfDay };
 
   void find_columns(const std::string& file, const std::string& header);
+  void name_label(const std::string& file, const std::string& name);
   void find_bytes();
   void choose_label(std::span<const std::string> rows);
   void choose_ids(std::span<const std::string> rows, bool hex_ids);
@@ -65,6 +69,7 @@ class CanTable {
   const char* read_payload(CanFrame& frame, int64_t length) const;
   const char* read_bytes(CanFrame& frame, int64_t length) const;
   const char* read_label(CanFrame& frame, int64_t length);
+  std::optional<int> label_of(std::string_view word) const;
 
   char separator_ = ',';
   std::vector<TableColumn> columns_;
@@ -78,8 +83,9 @@ class CanTable {
   double units_a_second_ = 0, day_ = 0, last_time_ = 0;
   std::array<std::string_view, kMostColumns> cells_;
   std::size_t count_ = 0;
-  int64_t disagreements_ = 0, benign_ = 0, labelled_ = 0;
-  std::vector<std::string> attack_words_;
+  int64_t disagreements_ = 0, benign_ = 0;
+  std::vector<std::string> benign_words_;  // as the option says; empty: the usual ones
+  std::vector<std::string> attack_words_;  // that are no usual ones
 };
 
 }  // namespace kdgat::data

@@ -24,10 +24,13 @@ bool is_base64(std::string_view text) {
 
 }  // namespace
 
-CanTable::CanTable(const std::string& file, std::span<const std::string> lines, bool hex_ids) {
+CanTable::CanTable(const std::string& file, std::span<const std::string> lines, bool hex_ids,
+                   const LogReading& reading)
+    : benign_words_(reading.benign) {
   find_columns(file, lines.front());
   const auto rows = lines.subspan(1);
   choose_label(rows);
+  if (reading.names_label()) name_label(file, reading.label_column);
   choose_bytes(rows);
   choose_ids(rows, hex_ids);
   choose_payload(rows);
@@ -129,6 +132,22 @@ void CanTable::choose_label(std::span<const std::string> rows) {
   }
 }
 
+void CanTable::name_label(const std::string& file, const std::string& name) {
+  const auto named = std::find_if(columns_.begin(), columns_.end(),
+                                  [&](const TableColumn& one) { return one.name == name; });
+  if (named == columns_.end()) {
+    throw Error(ExitCode::kData, "no column is called " + name,
+                "label_column=NAME names one of the header", file + ":1");
+  }
+  const int place = static_cast<int>(named - columns_.begin());
+  int& label = place_[static_cast<std::size_t>(Column::kLabel)];
+  std::erase(other_labels_, place);
+  if (label >= 0 && label != place) other_labels_.push_back(label);
+  for (int& one : place_) one = one == place ? -1 : one;
+  label = place;
+  named->column = Column::kLabel;
+}
+
 void CanTable::choose_bytes(std::span<const std::string> rows) {
   bool has_letter = false, has_other = false;
   for (const int place : bytes_) {
@@ -219,7 +238,8 @@ bool CanTable::is_plain() const {
   const bool has_three = place(Column::kTime) >= 0 && place(Column::kPayload) >= 0;
   const std::size_t wanted = 3 + (place(Column::kLabel) >= 0 ? 1 : 0);
   return has_three && columns_.size() == wanted && separator_ == ',' && !is_decimal_ &&
-         !is_base64_ && units_a_second_ <= 1 && time_form_ == TimeForm::kNumber;
+         !is_base64_ && units_a_second_ <= 1 && time_form_ == TimeForm::kNumber &&
+         benign_words_.empty();
 }
 
 }  // namespace kdgat::data

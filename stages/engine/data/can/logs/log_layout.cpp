@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "engine/data/can/frames/row_fields.h"
+#include "engine/data/can/logs/can_columns.h"
+#include "engine/data/can/logs/forms/text_head.h"
 #include "engine/data/can/logs/row_parsers.h"
 #include "engine/data/can/logs/time_reading.h"
 #include "engine/file/line_reader.h"
@@ -30,10 +32,30 @@ const LogLayout kForms[] = {
     {"can-table", parse_can_table_row, true, {}, 0},
 };
 
+/// A line that is blank, or a comment: no row of a log begins so.
+bool is_no_row(std::string_view line) {
+  const std::size_t first = line.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos) return true;
+  return line[first] == '#' || line[first] == ';' || line.substr(first, 2) == "//";
+}
+
 bool is_header(const std::string& line) {
   return line.find_first_of("ghijklmnopqrstuvwxyzGHIJKLMNOPQSUVWXYZ") != std::string::npos &&
          line.find_first_of(",;\t") != std::string::npos && line.find('#') == std::string::npos &&
          std::string("0123456789(-").find(line[0]) == std::string::npos;
+}
+
+/// The names of columns that stand in a comment, "# time,id,data"; any other line as it is.
+std::string_view without_mark(std::string_view line) {
+  const std::size_t first = line.find_first_not_of("#; \t");
+  if (first == 0 || first == std::string_view::npos) return line;
+  const std::string names(line.substr(first));
+  bool has_time = false, has_id = false;
+  for (const TableColumn& one : table_columns(names, separator_of(names))) {
+    has_time |= one.column == Column::kTime;
+    has_id |= one.column == Column::kId;
+  }
+  return has_time && has_id && is_header(names) ? line.substr(first) : line;
 }
 
 /// candump -td and -tz write three digits of seconds, times since 1970 have ten.
@@ -78,13 +100,13 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
 /// A table by the names of its columns. One of time, id, payload and label alone has a parser of
 /// its own, which is faster; it is taken where it reads what the other does.
 LogLayout table_layout(const std::string& file, std::span<const std::string> lines,
-                       const std::string& format) {
+                       const std::string& format, const LogReading& reading) {
   const LogLayout& plain = kForms[0];
   LogLayout layout;
   layout.format = "can-table";
   layout.parse = parse_can_table_row;
   layout.has_header = true;
-  layout.table = std::make_shared<CanTable>(file, lines, format == plain.format);
+  layout.table = std::make_shared<CanTable>(file, lines, format == plain.format, reading);
   CanTable& table = *layout.table;
   if (format == layout.format || !table.is_plain()) return layout;
   LogLayout fast = plain;
@@ -121,13 +143,13 @@ std::span<const char* const> text_formats() {
 }
 
 LogLayout recognise_log(const std::string& file, std::span<const std::string> lines,
-                        const std::string& format) {
+                        const std::string& format, const LogReading& reading) {
   const bool header = is_header(lines.front());
   if (format != "auto") {
     const LogLayout* form = form_named(format);
     if (form == nullptr) throw Error(ExitCode::kUsage, "no log format is called " + format);
     const bool is_table = form->parse == parse_table_row || form->parse == parse_can_table_row;
-    if (header && is_table) return table_layout(file, lines, format);
+    if (header && is_table) return table_layout(file, lines, format, reading);
     if (form->parse == parse_can_table_row) {
       throw Error(ExitCode::kData, "no header: " + shortened(lines.front()),
                   "can-table needs the names of its columns in the first line", file + ":1");
@@ -148,7 +170,7 @@ LogLayout recognise_log(const std::string& file, std::span<const std::string> li
     const std::vector<std::string> names = split_header(lines.front());
     if (has(names, "payload_hex") && has(names, "payload_bin")) return *form_named("daga");
     if (has(names, "intid1")) return *form_named("otids");
-    return table_layout(file, lines, format);
+    return table_layout(file, lines, format, reading);
   }
   // The form that reads most of the first lines; a malformed row among them does no harm.
   const LogLayout* best = nullptr;
@@ -190,7 +212,9 @@ bool is_text_log(const std::string& file, std::string_view head) {
   std::vector<std::string> lines;
   for (std::size_t at = 0; at < head.size() && lines.size() < kLines;) {
     const std::size_t end = std::min(head.find('\n', at), head.size());
-    if (head.find_first_not_of(" \t\r", at) < end) lines.emplace_back(head.substr(at, end - at));
+    std::string_view line = head.substr(at, end - at);
+    if (lines.empty()) line = without_mark(line);
+    if (!is_no_row(line)) lines.emplace_back(line);
     at = end + 1;
   }
   if (lines.empty()) return false;
@@ -206,14 +230,19 @@ namespace {
 
 class TextRows : public FrameReader {
  public:
-  TextRows(file::ByteReader bytes, const std::string& format)
+  TextRows(file::ByteReader bytes, const std::string& format, const LogReading& reading)
       : is_live_(bytes.is_live()), reader_(std::move(bytes)) {
     std::string_view line;
     std::vector<std::string> probe;
     while (probe.size() < wanted_lines(probe, is_live_) && reader_.next(line)) {
-      if (line.find_first_not_of(" \t") == std::string_view::npos) continue;
-      if (probe.empty() && line.starts_with("\xEF\xBB\xBF"))
-        line.remove_prefix(3);  // byte order mark
+      if (probe.empty() && line.starts_with(kByteOrderMark)) {
+        line.remove_prefix(kByteOrderMark.size());
+      }
+      if (probe.empty()) line = without_mark(line);
+      if (is_no_row(line)) {
+        pass(line);
+        continue;
+      }
       probe.emplace_back(line);
       first_lines_.emplace_back(reader_.line_number(), std::string(line));
     }
@@ -223,7 +252,7 @@ class TextRows : public FrameReader {
     if (const std::string what = file::not_text(head); !what.empty()) {
       throw file::refuse_not_text(reader_.name(), what);
     }
-    layout_ = recognise_log(reader_.name(), probe, format);
+    layout_ = recognise_log(reader_.name(), probe, format, reading);
     if (!layout_.table && has_short_times(probe.front())) {
       std::vector<double> times;
       for (const std::string& one : probe) {
@@ -245,6 +274,7 @@ class TextRows : public FrameReader {
     return layout_.table ? layout_.table->units_a_second() : 0;
   }
   bool times_look_like_gaps() const override { return look_like_gaps_; }
+  bool has_label_column() const override { return layout_.table != nullptr; }
   Notes notes() const override {
     Notes out;
     if (layout_.table) out = layout_.table->notes(reader_.name());
@@ -255,8 +285,12 @@ class TextRows : public FrameReader {
 
   Got next(CanFrame& frame) override {
     while (next_line()) {
-      if (line_.empty() || line_.find_first_not_of(" \t") == std::string_view::npos) continue;
       fault_ = layout_.parse(layout_, line_, frame);
+      if (fault_ != nullptr && is_no_row(line_)) {
+        pass(line_);
+        frame = CanFrame();
+        continue;
+      }
       if (fault_ == row::kErrorFrame) {
         ++passed_.error_frames;
         frame = CanFrame();
@@ -268,6 +302,10 @@ class TextRows : public FrameReader {
   }
 
  private:
+  void pass(std::string_view line) {
+    if (!row::trim(line).empty()) passed_.count("comments", Passed::Say::kWithOthers);
+  }
+
   bool next_line() {
     if (first_used_ < first_lines_.size()) {
       line_number_ = first_lines_[first_used_].first;
@@ -294,8 +332,9 @@ class TextRows : public FrameReader {
 
 }  // namespace
 
-std::unique_ptr<FrameReader> open_text_log(file::ByteReader bytes, const std::string& format) {
-  return std::make_unique<TextRows>(std::move(bytes), format);
+std::unique_ptr<FrameReader> open_text_log(file::ByteReader bytes, const std::string& format,
+                                           const LogReading& reading) {
+  return std::make_unique<TextRows>(std::move(bytes), format, reading);
 }
 
 }  // namespace kdgat::data

@@ -25,6 +25,7 @@
 #include "engine/data/can/frames/channel_names.h"
 #include "engine/data/can/logs/can_table.h"
 #include "engine/data/can/logs/forms/frame_reader.h"
+#include "engine/data/can/logs/log_reading.h"
 #include "engine/file/byte_reader.h"
 
 namespace kdgat::data {
@@ -54,12 +55,13 @@ std::span<const char* const> text_formats();
 /// unless that is "auto". Throws Error(kData) naming `file` if no form or more than one fits or if
 /// the header misses a column.
 LogLayout recognise_log(const std::string& file, std::span<const std::string> lines,
-                        const std::string& format);
+                        const std::string& format, const LogReading& reading = {});
 
 /// Whether a file with this beginning is such a log, in a form that can be told from it.
 bool is_text_log(const std::string& file, std::string_view head);
 
 /// `format` as in recognise_log(). Throws Error(kData), also for a file without any line.
-std::unique_ptr<FrameReader> open_text_log(file::ByteReader bytes, const std::string& format);
+std::unique_ptr<FrameReader> open_text_log(file::ByteReader bytes, const std::string& format,
+                                           const LogReading& reading);
 
 }  // namespace kdgat::data

@@ -14,13 +14,14 @@ namespace {
 namespace fs = std::filesystem;
 
 void add_each(const LogFile& file, const std::string& format,
-              const std::function<bool()>& cancelled, std::vector<LogFile>& out) {
+              const std::function<bool()>& cancelled, const LogReading& reading,
+              std::vector<LogFile>& out) {
   std::error_code ignored;
   if (file.path == "-" || !fs::is_regular_file(file.path, ignored)) {
     throw Error(ExitCode::kUsage, "channel=each reads a log once for each bus, and a pipe ends",
                 "name one bus, or save what comes through it", file.path.string());
   }
-  CanLog log(file::ByteReader(file.path, cancelled), format, false);
+  CanLog log(file::ByteReader(file.path, cancelled), format, false, kAllChannels, reading);
   std::bitset<kMostChannels> buses;
   CanFrame frame;
   while (log.next(frame)) {
@@ -45,13 +46,14 @@ void add_each(const LogFile& file, const std::string& format,
 }  // namespace
 
 std::vector<LogFile> by_channel(std::vector<LogFile> files, const std::string& channel,
-                                const std::string& format, const std::function<bool()>& cancelled) {
+                                const std::string& format, const std::function<bool()>& cancelled,
+                                const LogReading& reading) {
   if (channel != kEachChannel) {
     for (LogFile& file : files) file.channel = channel;
     return files;
   }
   std::vector<LogFile> out;
-  for (const LogFile& file : files) add_each(file, format, cancelled, out);
+  for (const LogFile& file : files) add_each(file, format, cancelled, reading, out);
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/data/can/logs/log_reading.h"
 #include "engine/data/core/dataset_files.h"
 
 namespace kdgat::data {
@@ -15,6 +16,7 @@ namespace kdgat::data {
 /// names; to find them the log is read once, and what is wrong with it is not told then. Throws
 /// Error(kData) where it cannot be read, Error(kUsage) where it cannot be read more than once.
 std::vector<LogFile> by_channel(std::vector<LogFile> files, const std::string& channel,
-                                const std::string& format, const std::function<bool()>& cancelled);
+                                const std::string& format, const std::function<bool()>& cancelled,
+                                const LogReading& reading = {});
 
 }  // namespace kdgat::data

@@ -46,7 +46,7 @@ bool look_like_gaps(std::span<const double> times) {
   return 3 * falls > rises || (median > 0 && median < kShortestGap);
 }
 
-TimeReading::TimeReading(const TimeOptions& options, bool are_gaps, double units_a_second)
+TimeReading::TimeReading(const LogReading& options, bool are_gaps, double units_a_second)
     : divisor_(units_a_second) {
   for (const TimeUnit& unit : kTimeUnits) {
     if (options.time_unit == unit.option) divisor_ = unit.in_a_second;

@@ -7,33 +7,12 @@
 #include <limits>
 #include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
+#include "engine/data/can/logs/log_reading.h"
 #include "engine/data/core/note.h"
-#include "kdgat/options.h"
 
 namespace kdgat::data {
-
-/// How times are read, as options say.
-struct TimeOptions {
-  std::string time_unit = "auto";  ///< auto, s, ms, us or ns
-  std::string time = "auto";       ///< auto, absolute or delta
-
-  static auto time_rows() {
-    return std::tuple{
-        field("time_unit", &TimeOptions::time_unit,
-              "Unit of the times of a log; auto: what the log says, milli-, micro- or nanoseconds "
-              "for numbers of 13, 16 or 19 digits, else seconds.")
-            .choices({"auto", "s", "ms", "us", "ns"})
-            .later(),
-        field("time", &TimeOptions::time,
-              "Times of a log: absolute, or delta, the time since the frame before; auto tells "
-              "those of candump -td.")
-            .choices({"auto", "absolute", "delta"})
-            .later()};
-  }
-};
 
 /// Whether numbers at the beginning of a log are gaps between frames: too close to each other for
 /// times, or falling about as often as they rise.
@@ -43,7 +22,7 @@ class TimeReading {
  public:
   TimeReading() = default;
   /// `are_gaps`: what the log itself looks like. `units_a_second`: of a log that says it, else 0.
-  TimeReading(const TimeOptions& options, bool are_gaps, double units_a_second);
+  TimeReading(const LogReading& options, bool are_gaps, double units_a_second);
 
   /// Seconds. NaN stays NaN.
   double seconds(double time) {

@@ -132,6 +132,28 @@ TEST_CASE("a domain makes up the same bytes for the same seed", "[domain]") {
   }
 }
 
+TEST_CASE("a file of a folder that is not read is counted, and a link that is not followed",
+          "[domain]") {
+  for (const Domain* domain : all_domains()) {
+    INFO(domain->name());
+    const test::ScratchFolder folder;
+    write_synthetic(all_domains(), folder / "in", small_synth(*domain));
+    const auto unused = [&](const std::string& out) {
+      return unused_in(
+          import_source(all_domains(), folder / "in", folder / out, {{"strict", true}}).warnings);
+    };
+    CHECK(unused("sound") == json::object());
+    test::write_text(folder / "in/notes.md", "of these data\n");
+    CHECK(unused("more") == json{{"file", 1}});
+    fs::create_directory_symlink(folder / "in", folder / "in/again");
+    const auto linked = import_source(all_domains(), folder / "in", folder / "linked", {});
+    CHECK(unused_in(linked.warnings) == json{{"file", 1}, {"link", 1}});
+    const auto again = import_source(all_domains(), folder / "in", folder / "linked", {});
+    CHECK(again.reused);
+    CHECK(json(again.warnings) == json(linked.warnings));
+  }
+}
+
 TEST_CASE("a domain knows its source, its store and its facts", "[domain]") {
   for (const Domain* domain : domains_of_tests()) {
     INFO(domain->name());

@@ -35,9 +35,9 @@ TEST_CASE("MovieLens 1M is read, other tables of its folder are named", "[rating
   const RatingStore store = read_form(folder / "ml", folder, &report);
   CHECK(copy(store.rating()) == std::vector<float>{5, 3, 4});
   CHECK(copy(store.time()) == std::vector<int64_t>{100, 101, 102});
-  REQUIRE(report.warnings.size() == 2);
-  CHECK_THAT(report.warnings[0].where, Contains("movies.dat"));
-  CHECK_THAT(report.warnings[1].message, Contains("not used"));
+  REQUIRE(report.warnings.size() == 1);
+  CHECK_THAT(report.warnings[0].message, Contains("left out") && Contains("movies.dat, users.dat"));
+  CHECK(report.warnings[0].count == 2);
   CHECK(read_form(folder / "ml/ratings.dat", folder).ratings() == 3);
 }
 

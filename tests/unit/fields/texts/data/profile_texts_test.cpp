@@ -29,7 +29,7 @@ TEST_CASE("a profile may ask for synthetic texts, or be given a store of texts",
                                Catch::EndsWith(" words, seed 1"));
   CHECK(made.facts.at("parts") == json{{"train", 32}, {"val", 8}, {"test", 20}});
   CHECK(made.facts.at("text").at("nodes").get<int64_t>() > 60);
-  CHECK(names_in(folder) == std::set<std::string>{"graphs.safetensors"});
+  CHECK(names_in(folder) == std::set<std::string>{"graphs.safetensors", "import.json"});
   CHECK(verify_data(folder).empty());
   CHECK(prepare(data, folder).reused);
   CHECK(prepare(data, scratch / "other").fingerprint == made.fingerprint);

@@ -64,7 +64,8 @@ TEST_CASE("a corpus from a pipe is imported as it is from a file", "[recognise]"
     const data::ImportReport report = graph::import_logs(folder / "texts", folder / "out", options);
     writer.join();
     CHECK(report.rows == 6);
-    CHECK(test::names_in(folder / "out") == std::set<std::string>{"graphs.safetensors"});
+    CHECK(test::names_in(folder / "out") ==
+          std::set<std::string>{"graphs.safetensors", "import.json"});
   }
 }
 

@@ -38,6 +38,8 @@ class FrameReader {
   virtual double units_a_second() const { return 1; }
   /// The beginning looks as if its times were gaps between frames.
   virtual bool times_look_like_gaps() const { return false; }
+  /// Whether a column of labels can be named, as in a table with a header.
+  virtual bool has_label_column() const { return false; }
   /// At the end: what else is to be said of the log, such as error frames that it counts.
   virtual Notes notes() const { return {}; }
 };

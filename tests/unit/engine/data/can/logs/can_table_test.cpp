@@ -22,8 +22,9 @@ struct ReadTable {
   int64_t malformed = 0;
 };
 
-ReadTable read_bytes(file::ByteReader bytes, const std::string& format = "auto") {
-  CanLog log(std::move(bytes), format, false);
+ReadTable read_bytes(file::ByteReader bytes, const std::string& format = "auto",
+                     const LogReading& reading = {}) {
+  CanLog log(std::move(bytes), format, false, kAllChannels, reading);
   ReadTable out;
   CanFrame frame;
   while (log.next(frame)) out.frames.push_back(frame);
@@ -33,8 +34,9 @@ ReadTable read_bytes(file::ByteReader bytes, const std::string& format = "auto")
   return out;
 }
 
-ReadTable read_table(const std::string& text, const std::string& format = "auto") {
-  ReadTable out = read_bytes(file::ByteReader("log", text), format);
+ReadTable read_table(const std::string& text, const std::string& format = "auto",
+                     const LogReading& reading = {}) {
+  ReadTable out = read_bytes(file::ByteReader("log", text), format, reading);
   UNSCOPED_INFO(out.problems);
   return out;
 }
@@ -86,6 +88,63 @@ TEST_CASE("labels are numbers or words, and of two columns that of numbers count
   CHECK(two.frames[2].label == 0);
   CHECK_THAT(two.problems, Contains("the labels of 1 rows disagree with another column"));
   CHECK_THAT(two.problems, Contains("column attack is not used"));
+}
+
+/// The labels of a log, in order.
+std::string labels_of(const ReadTable& read) {
+  std::string out;
+  for (const CanFrame& frame : read.frames) out += frame.label < 0 ? "-" : frame.label ? "1" : "0";
+  return out;
+}
+
+TEST_CASE("words of labels that are no usual ones are named, and an option says what is benign",
+          "[can_table]") {
+  const std::string log =
+      "time,id,data,Class,Driver\n1.0,100,01,Normal,Ann\n1.1,200,02,Gear,Bob\n1.2,100,03,x,Ann\n";
+  const ReadTable plain = read_table(log);
+  CHECK(labels_of(plain) == "011");
+  CHECK_THAT(plain.problems, Contains("column Class: words that are taken for attacks: Gear, x") &&
+                                 Contains("benign=WORD names the words that mean benign") &&
+                                 Contains("column Driver is not used"));
+  const ReadTable chosen = read_table(log, "auto", {.benign = {"Normal", "x"}});
+  CHECK(labels_of(chosen) == "010");
+  CHECK_THAT(chosen.problems, !Contains("words"));
+  const ReadTable named = read_table(log, "auto", {.label_column = "Driver", .benign = {"Ann"}});
+  CHECK(labels_of(named) == "010");
+  CHECK_THAT(named.problems, Contains("the labels of 1 rows disagree with another column: Driver"));
+  CHECK_THAT(data_error([&] { read_table(log, "auto", {.label_column = "driver"}); }),
+             Contains("log:1: no column is called driver"));
+  const ReadTable usual = read_table("time,id,data,label\n1.0,100,01,Attack\n1.1,200,02,T\n");
+  CHECK(labels_of(usual) == "11");
+  CHECK(usual.problems.empty());
+}
+
+TEST_CASE("a log without columns says that their options are not used", "[can_table]") {
+  const std::string log = "(1.0) can0 100#01\n(1.1) can0 100#02\n";
+  CHECK_THAT(read_table(log, "auto", {.label_column = "x", .benign = {"y"}}).problems,
+             Contains("label_column and benign: not used, as this log has no columns with names"));
+  CHECK(read_table(log).problems.empty());
+}
+
+TEST_CASE("comments ahead of a log and in it do no harm, and one may hold the header",
+          "[can_table]") {
+  for (const std::string mark : {"#", ";", "//", "  # "}) {
+    INFO(mark);
+    const std::string comment = mark + " recorded with a logger, version 2\n";
+    const ReadTable candump = read_table(comment + "\n" + comment + "(1.0) can0 100#01\n" +
+                                         comment + "(1.1) can0 101#02\n");
+    CHECK(candump.format == "candump");
+    CHECK(candump.frames.size() == 2);
+    CHECK(candump.malformed == 0);
+    const ReadTable table =
+        read_table(comment + "data,id,time,label\n01,100,1.0,1\n" + comment + "02,101,1.1,0\n");
+    CHECK(labels_of(table) == "10");
+    CHECK(table.malformed == 0);
+  }
+  const ReadTable table = read_table("# data;id;time;label\n01;1AB;1.0;1\n02;101;1.1;0\n");
+  REQUIRE(labels_of(table) == "10");
+  CHECK(table.frames[0].id == 0x1ab);
+  CHECK(is_can_log("log", "; of a test\n(1.0) can0 100#01\n(1.1) can0 101#02\n"));
 }
 
 TEST_CASE("a row with fewer bytes may have its label behind the last", "[can_table]") {

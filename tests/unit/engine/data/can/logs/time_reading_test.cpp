@@ -25,7 +25,7 @@ struct TimedLog {
   int64_t malformed = 0;
 };
 
-TimedLog read_timed(file::ByteReader bytes, const TimeOptions& times = {}, bool strict = false) {
+TimedLog read_timed(file::ByteReader bytes, const LogReading& times = {}, bool strict = false) {
   CanLog log(std::move(bytes), "auto", strict, kAllChannels, times);
   TimedLog out;
   CanFrame frame;
@@ -34,7 +34,7 @@ TimedLog read_timed(file::ByteReader bytes, const TimeOptions& times = {}, bool 
   for (const Diagnostic& one : log.problems()) out.problems += one.text() + "\n";
   return out;
 }
-TimedLog read_timed(const std::string& text, const TimeOptions& times = {}, bool strict = false) {
+TimedLog read_timed(const std::string& text, const LogReading& times = {}, bool strict = false) {
   return read_timed(file::ByteReader("log", text), times, strict);
 }
 

@@ -1,0 +1,43 @@
+// How a log is read where it does not say so itself: its times, and the labels of its rows.
+#pragma once
+
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "engine/data/core/import_options.h"
+#include "kdgat/options.h"
+
+namespace kdgat::data {
+
+struct LogReading {
+  std::string time_unit = "auto";  ///< auto, s, ms, us or ns
+  std::string time = "auto";       ///< auto, absolute or delta
+  std::string label_column = LabelOptions().label_column;
+  std::vector<std::string> benign{};
+
+  /// Whether a column of labels is named; by itself it is found by its name.
+  bool names_label() const { return label_column != LabelOptions().label_column; }
+
+  static auto reading_rows() {
+    using O = LogReading;
+    return std::tuple{
+        field("time_unit", &O::time_unit,
+              "Unit of the times of a log; auto: what the log says, milli-, micro- or nanoseconds "
+              "for numbers of 13, 16 or 19 digits, else seconds.")
+            .choices({"auto", "s", "ms", "us", "ns"})
+            .later(),
+        field("time", &O::time,
+              "Times of a log: absolute, or delta, the time since the frame before; auto tells "
+              "those of candump -td.")
+            .choices({"auto", "absolute", "delta"})
+            .later(),
+        field("label_column", &O::label_column, LabelOptions::kLabelColumn).later(),
+        field("benign", &O::benign,
+              "Words of the label column of a log that mean benign; every other word is then an "
+              "attack. Empty: the usual words.")
+            .later()};
+  }
+};
+
+}  // namespace kdgat::data
