@@ -11,6 +11,7 @@
 #include "engine/data/can/logs/stored_frames.h"
 #include "engine/data/can/windows/log_windows.h"
 #include "engine/data/core/dataset_files.h"
+#include "kdgat/text.h"
 
 namespace kdgat::data {
 namespace {
@@ -41,6 +42,14 @@ class LogImporter {
       for (const LogFile& stream : streams) read_file(stream, windows);
     }
     for (Note& note : labels_.notes()) call_.report.warnings.push_back(std::move(note));
+    // A few of many are no news: every log ends somewhere.
+    if (const int64_t lost = windows.lost_attacks(); 100 * lost > windows.attacks()) {
+      call_.report.warnings.push_back(
+          {files.front().path.string(),
+           grouped(lost) + " of " + grouped(windows.attacks()) +
+               " attack rows are in no window: they are at the ends of logs, and fill none",
+           "a smaller stride or window", "row", lost, true});
+    }
     if (graphs() == 0) {
       throw Error(ExitCode::kData, "no graph: a graph needs two rows", "",
                   files.front().path.string());

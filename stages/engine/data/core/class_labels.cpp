@@ -6,6 +6,7 @@
 
 #include "engine/file/number_text.h"
 #include "kdgat/error.h"
+#include "kdgat/text.h"
 
 namespace kdgat::data {
 
@@ -39,6 +40,16 @@ void require_classes(const std::vector<std::string>& labels, const LabelPlace& p
             place.of + ", " + file::shown(labels[first]) + " among them: too many to be classes",
         are_numbers ? place.hint : "another column or word is the label?", place.where(first));
   }
+}
+
+void tell_unmet_labels(const std::string& table, const std::vector<std::string>& names,
+                       Notes& notes) {
+  if (names.empty()) return;
+  const auto others = std::ssize(names) - 1;
+  notes.push_back({table,
+                   "no graph has the label of " + file::shown(names.front()) +
+                       (others > 0 ? " and of " + grouped(others) + " more rows" : ""),
+                   "", "label", std::ssize(names)});
 }
 
 }  // namespace kdgat::data

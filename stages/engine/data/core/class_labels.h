@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/data/core/note.h"
+
 namespace kdgat::data {
 
 /// Where labels come from, for messages.
@@ -23,5 +25,9 @@ struct LabelPlace {
 /// Empty labels are none.
 void require_classes(const std::vector<std::string>& labels, const LabelPlace& place,
                      bool checks_count = true);
+
+/// Notes those of the rows of a table of labels that no graph has.
+void tell_unmet_labels(const std::string& table, const std::vector<std::string>& names,
+                       Notes& notes);
 
 }  // namespace kdgat::data

@@ -54,6 +54,7 @@ class LogFolder {
     }
     tell_contradictions();
     tell_tables(tables);
+    tell_named_parts();
     if (others_.empty()) return;
     notes_.push_back({root_.string(), "left out, as no logs end so: " + other_files(), "", "file",
                       std::ssize(others_), true});
@@ -87,6 +88,23 @@ class LogFolder {
     for (const auto& [folder, said] : contradictions_) {
       notes_.push_back(contradiction_of(root_, said));
     }
+  }
+
+  /// Folders decide what a file is for. Where none does, names may have been meant to.
+  void tell_named_parts() {
+    std::string named[2];
+    for (const LogFile& file : files_) {
+      if (!file.role.empty()) return;
+      const std::string_view part = part_of_name(fs::path(file.name).stem().string());
+      if (part == "train") named[0] = file.name;
+      if (part == "test") named[1] = file.name;
+    }
+    if (named[0].empty() || named[1].empty()) return;
+    notes_.push_back({root_.string(),
+                      "files are named for parts, as " + escaped_name(named[0]) + " and " +
+                          escaped_name(named[1]) +
+                          ", and no folder is: all of them are taken for training",
+                      "put them into folders called train and test"});
   }
 
   void tell_tables(const std::vector<fs::path>& tables) {

@@ -26,6 +26,18 @@ void erase(std::vector<T>& values, std::size_t width, const std::vector<std::siz
 
 }  // namespace
 
+void tell_unused_columns(const file::CsvReader& table,
+                         const std::vector<std::optional<std::size_t>>& used, Notes& notes,
+                         bool is_usual) {
+  for (std::size_t c = 0; c < table.header().size(); ++c) {
+    if (std::find(used.begin(), used.end(), c) != used.end()) continue;
+    const std::string& name = table.header()[c];
+    const std::string shown =
+        name.empty() ? std::to_string(c + 1) + " (without a name)" : file::shown(name);
+    notes.push_back({table.name(), "column " + shown + " is not used", "", "column", 1, is_usual});
+  }
+}
+
 FeatureColumns::FeatureColumns(const file::CsvReader& table, const std::vector<std::size_t>& known,
                                Notes& notes)
     : file_(table.name()) {

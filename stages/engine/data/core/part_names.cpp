@@ -90,6 +90,10 @@ FolderPart part_of_folders(const std::filesystem::path& folders,
   return out;
 }
 
+std::string part_of_file(const std::filesystem::path& name) {
+  return part_of_folders(name.parent_path()).part;
+}
+
 Diagnostic contradiction_of(const std::filesystem::path& root, const FolderPart& said) {
   return {(root / said.folder).string(),
           "is read as " + said.part + ", by its own name, though the folder " +

@@ -37,6 +37,9 @@ struct FolderPart {
 FolderPart part_of_folders(const std::filesystem::path& folders,
                            std::string_view (*part_of)(std::string_view name) = part_of_folder);
 
+/// The same of a file, by its name relative to the data set.
+std::string part_of_file(const std::filesystem::path& name);
+
 /// The warning of a folder of `root` that contradicts one around it.
 Diagnostic contradiction_of(const std::filesystem::path& root, const FolderPart& said);
 

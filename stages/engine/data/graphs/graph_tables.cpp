@@ -64,6 +64,7 @@ void read_graphs(const GraphsImport& import, const std::filesystem::path& path, 
   const auto label = label_column_of(table, import.options);
   if (label) collection.label = file::shown(table.header()[*label]);
   const auto part = table.find("split"), group = table.find("group");
+  tell_unused_columns(table, {graph, label, part, group}, import.warnings);
   while (table.next()) {
     const std::string& name = table.filled(graph);
     if (!out.by_name.emplace(name, out.graphs.size()).second) {
@@ -92,6 +93,14 @@ void read_nodes(const GraphsImport& import, const std::filesystem::path& path, T
   file::CsvReader table(file::LineReader(path, import.cancelled));
   const std::size_t graph = table.require("graph"), node = table.require("node");
   FeatureColumns features(table, {graph, node}, import.warnings);
+  for (const std::string& name : features.names()) {
+    if (name != collection.label && name != "label" && name != "class") continue;
+    import.warnings.push_back({table.name(),
+                               "column " + file::shown(name) +
+                                   " is used as a feature of nodes, though it is called as labels "
+                                   "of graphs are",
+                               "leave it out if it holds what is to be learned"});
+  }
   while (table.next()) {
     TableGraph& of = out.of(table, graph);
     const std::string& name = table.filled(node);

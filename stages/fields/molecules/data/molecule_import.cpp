@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/arrays/random.h"
+#include "engine/data/core/part_names.h"
 #include "fields/molecules/data/amber.h"
 #include "fields/molecules/data/force_field.h"
 #include "fields/molecules/data/molecule_labels.h"
@@ -78,11 +79,11 @@ class Importer {
  private:
   void read_labels(const MoleculeEntries& entries) {
     if (!import_.input.aside.labels.empty()) {
-      labels_ =
-          MoleculeLabels(file::LineReader(import_.input.aside.labels, import_.cancelled), options_);
+      labels_ = MoleculeLabels(file::LineReader(import_.input.aside.labels, import_.cancelled),
+                               options_, report_.warnings);
     } else if (!entries.labels().empty()) {
-      labels_ =
-          MoleculeLabels(file::LineReader("labels.csv in the archive", entries.labels()), options_);
+      labels_ = MoleculeLabels(file::LineReader("labels.csv in the archive", entries.labels()),
+                               options_, report_.warnings);
     } else if (!options_.split_column.empty() || !options_.group_column.empty()) {
       throw Error(ExitCode::kUsage, "split_column and group_column name columns of labels",
                   "data.labels=FILE.csv");
@@ -175,8 +176,18 @@ class Importer {
     data_.groups.push_back(label != nullptr && !label->group.empty() ? label->group
                                                                      : entry_of(entry.name));
     data_.ligand.push_back(number);
-    data_.part.push_back(label == nullptr ? -1 : label->part);
+    data_.part.push_back(label == nullptr || label->part < 0 ? part_of_folders(entry.name)
+                                                             : label->part);
     data_.source_of.push_back(static_cast<int32_t>(data_.sources.size()));
+  }
+
+  /// An index into kMoleculeParts, -1: they say none.
+  static int32_t part_of_folders(const std::string& name) {
+    const auto* const part =
+        std::find(std::begin(kMoleculeParts), std::end(kMoleculeParts), data::part_of_file(name));
+    return part == std::end(kMoleculeParts)
+               ? -1
+               : static_cast<int32_t>(part - std::begin(kMoleculeParts));
   }
 
   /// Ligands that came from labels alone in the order of their names, as those of a file are.
@@ -218,6 +229,7 @@ class Importer {
       warn(std::to_string(empty_pockets_) + " copies of " + options_.ligand +
            " have no residue near them: no pocket");
     }
+    labels_.tell_unmet(report_.warnings);
     if (unlabelled_ > 0 && !labels_.empty()) {
       warn(std::to_string(unlabelled_) + " molecules without a ligand in labels");
     }

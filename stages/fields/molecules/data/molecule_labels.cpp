@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "engine/data/core/class_labels.h"
+#include "engine/data/core/feature_columns.h"
 #include "engine/file/csv.h"
 #include "engine/file/number_text.h"
 #include "fields/molecules/data/molecule_files.h"
@@ -11,7 +13,8 @@
 
 namespace kdgat::molecules {
 
-MoleculeLabels::MoleculeLabels(file::LineReader lines, const MoleculeOptions& options) {
+MoleculeLabels::MoleculeLabels(file::LineReader lines, const MoleculeOptions& options,
+                               data::Notes& notes) {
   file::CsvReader table(std::move(lines));
   std::optional<std::size_t> name = table.find("file"), ligand, part, group;
   if (!name) name = table.find("graph");
@@ -22,6 +25,7 @@ MoleculeLabels::MoleculeLabels(file::LineReader lines, const MoleculeOptions& op
   if (!ligand && !is_default) ligand = table.require(options.label_column);
   if (!options.split_column.empty()) part = table.require(options.split_column);
   if (!options.group_column.empty()) group = table.require(options.group_column);
+  data::tell_unused_columns(table, {name, ligand, part, group}, notes, true);
   while (table.next()) {
     MoleculeLabel one;
     one.where = table.where();
@@ -48,9 +52,19 @@ MoleculeLabels::MoleculeLabels(file::LineReader lines, const MoleculeOptions& op
 const MoleculeLabel* MoleculeLabels::find(const std::string& name) const {
   for (const std::string& word : {name, name.substr(name.rfind('/') + 1), stem_of(name)}) {
     const auto found = labels_.find(word);
-    if (found != labels_.end()) return &found->second;
+    if (found == labels_.end()) continue;
+    found->second.is_met = true;
+    return &found->second;
   }
   return nullptr;
+}
+
+void MoleculeLabels::tell_unmet(data::Notes& notes) const {
+  std::vector<std::string> unmet;
+  for (const auto& [name, label] : labels_) {
+    if (!label.is_met) unmet.push_back(name);
+  }
+  data::tell_unmet_labels("labels.csv", unmet, notes);
 }
 
 }  // namespace kdgat::molecules

@@ -5,16 +5,18 @@
 #include <map>
 #include <string>
 
+#include "engine/data/core/note.h"
 #include "engine/file/line_reader.h"
 #include "fields/molecules/data/molecule_options.h"
 
 namespace kdgat::molecules {
 
 struct MoleculeLabel {
-  std::string ligand;  ///< empty = none
-  int32_t part = -1;   ///< index into kMoleculeParts; -1 = not said
-  std::string group;   ///< empty = not said
-  std::string where;   ///< "file:line"
+  std::string ligand;           ///< empty = none
+  int32_t part = -1;            ///< index into kMoleculeParts; -1 = not said
+  std::string group;            ///< empty = not said
+  std::string where;            ///< "file:line"
+  mutable bool is_met = false;  ///< a molecule asked for it
 };
 
 class MoleculeLabels {
@@ -22,12 +24,15 @@ class MoleculeLabels {
   MoleculeLabels() = default;
   /// Names stand in the column "file" or "graph". The ligand stands in label_column, which may be
   /// absent while it has its default: then in "ligand", if there is one. Throws Error(kData) with
-  /// file and line: a missing column, a name that stands twice, a part that is none.
-  MoleculeLabels(file::LineReader lines, const MoleculeOptions& options);
+  /// file and line: a missing column, a name that stands twice, a part that is none. `notes`:
+  /// columns that are not used.
+  MoleculeLabels(file::LineReader lines, const MoleculeOptions& options, data::Notes& notes);
 
   /// By the whole name, else by what follows its last slash, else by that without its ending; null
   /// = not listed.
   const MoleculeLabel* find(const std::string& name) const;
+  /// Call behind the last molecule.
+  void tell_unmet(data::Notes& notes) const;
   bool empty() const { return labels_.empty(); }
 
  private:

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "engine/arrays/index.h"
+#include "engine/data/core/feature_columns.h"
 #include "engine/file/csv.h"
 #include "engine/file/number_text.h"
 
@@ -210,6 +211,12 @@ void RatingsReader::read_csv(file::LineReader lines, graph::Source& source) {
                  : columns.item < 0 ? import_.options.item_column
                                     : import_.options.rating_column);
   }
+  const auto place = [](int64_t column) {
+    return column < 0 ? std::optional<std::size_t>() : arrays::at(column);
+  };
+  data::tell_unused_columns(
+      rows, {place(columns.user), place(columns.item), place(columns.rating), place(columns.time)},
+      report_.warnings);
   int64_t read = 0;
   while (rows.next()) {
     ++source.rows;

@@ -6,13 +6,15 @@
 #include <vector>
 
 #include "engine/data/core/class_labels.h"
+#include "engine/data/core/feature_columns.h"
 #include "engine/file/csv.h"
 #include "engine/file/number_text.h"
 #include "kdgat/error.h"
 
 namespace kdgat::space {
 
-Labels::Labels(file::LineReader lines, const std::string& key, const SpatialOptions& options) {
+Labels::Labels(file::LineReader lines, const std::string& key, const SpatialOptions& options,
+               data::Notes& notes) {
   file::CsvReader table(std::move(lines));
   const std::size_t name = table.require(key);
   std::optional<std::size_t> label = table.find(options.label_column), target;
@@ -20,6 +22,7 @@ Labels::Labels(file::LineReader lines, const std::string& key, const SpatialOpti
       !options.target_column.empty() && options.label_column == SpatialOptions().label_column;
   if (!label && !may_lack) label = table.require(options.label_column);
   if (!options.target_column.empty()) target = table.require(options.target_column);
+  data::tell_unused_columns(table, {name, label, target}, notes, true);
   std::vector<std::string> names, places;
   while (table.next()) {
     Label one;
@@ -42,7 +45,17 @@ Labels::Labels(file::LineReader lines, const std::string& key, const SpatialOpti
 const Label* Labels::find(const std::string& name) const {
   auto found = labels_.find(name);
   if (found == labels_.end()) found = labels_.find(name.substr(name.rfind('/') + 1));
-  return found == labels_.end() ? nullptr : &found->second;
+  if (found == labels_.end()) return nullptr;
+  found->second.is_met = true;
+  return &found->second;
+}
+
+void Labels::tell_unmet(const std::string& table, data::Notes& notes) const {
+  std::vector<std::string> unmet;
+  for (const auto& [name, label] : labels_) {
+    if (!label.is_met) unmet.push_back(name);
+  }
+  data::tell_unmet_labels(table, unmet, notes);
 }
 
 }  // namespace kdgat::space

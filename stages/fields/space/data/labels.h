@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "engine/data/core/note.h"
 #include "engine/file/line_reader.h"
 #include "fields/space/data/spatial_options.h"
 
@@ -14,6 +15,7 @@ namespace kdgat::space {
 struct Label {
   std::string name;  ///< of the class; empty = none
   float target = std::numeric_limits<float>::quiet_NaN();
+  mutable bool is_met = false;  ///< a graph asked for it
 };
 
 class Labels {
@@ -21,11 +23,15 @@ class Labels {
   Labels() = default;
   /// Names stand in the column `key`, "file" or "graph". A class column that is merely the default
   /// may be absent where there is a column of targets. Throws Error(kData) with file and line for a
-  /// missing column, a name that stands twice and a target that is not a number.
-  Labels(file::LineReader lines, const std::string& key, const SpatialOptions& options);
+  /// missing column, a name that stands twice and a target that is not a number. `notes`: columns
+  /// that are not used.
+  Labels(file::LineReader lines, const std::string& key, const SpatialOptions& options,
+         data::Notes& notes);
 
   /// By the whole name, else by what follows its last slash; null = not listed.
   const Label* find(const std::string& name) const;
+  /// Call behind the last graph.
+  void tell_unmet(const std::string& table, data::Notes& notes) const;
 
  private:
   std::map<std::string, Label> labels_;

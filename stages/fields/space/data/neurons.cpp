@@ -5,6 +5,8 @@
 #include <set>
 
 #include "engine/arrays/random.h"
+#include "engine/data/core/dataset_files.h"
+#include "engine/data/core/part_names.h"
 #include "engine/file/tar.h"
 #include "fields/space/data/spatial_builder.h"
 #include "fields/space/data/spatial_import.h"
@@ -184,6 +186,19 @@ std::vector<std::vector<int32_t>> choose_roots(const std::vector<NamedNeuron>& n
   return out;
 }
 
+/// Neurons in no folder for train, val or test, where others are in one.
+void tell_parts(const std::vector<NamedNeuron>& neurons, data::Notes& notes) {
+  std::vector<std::string> others;
+  for (const NamedNeuron& one : neurons) {
+    if (data::part_of_file(one.name).empty()) others.push_back(one.name);
+  }
+  if (others.empty() || others.size() == neurons.size()) return;
+  notes.push_back({"",
+                   "in no folder for train, val or test, and taken for training: " +
+                       data::counted_folders(others),
+                   ""});
+}
+
 }  // namespace
 
 graph::GraphStoreData import_neurons(const SpatialImport& import) {
@@ -191,10 +206,10 @@ graph::GraphStoreData import_neurons(const SpatialImport& import) {
   NeuronReader reader(import);
   const std::vector<NamedNeuron> neurons = reader.read();
   const bool brought = import.input.labels.empty() && !reader.labels().empty();
-  const Labels labels =
-      brought
-          ? Labels(file::LineReader("labels.csv in the archive", reader.labels()), "file", options)
-          : import.labels("file");
+  const Labels labels = brought
+                            ? Labels(file::LineReader("labels.csv in the archive", reader.labels()),
+                                     "file", options, import.warnings)
+                            : import.labels("file");
   std::vector<std::vector<int32_t>> roots;
   if (options.subtrees > 0) roots = choose_roots(neurons, options);
 
@@ -230,6 +245,9 @@ graph::GraphStoreData import_neurons(const SpatialImport& import) {
     import.warnings.push_back({import.input.labels.string(),
                                files(unlabelled) + "without a row: graphs without labels", ""});
   }
+  labels.tell_unmet(brought ? "labels.csv in the archive" : import.input.labels.string(),
+                    import.warnings);
+  tell_parts(neurons, import.warnings);
   if (without > 0) {
     import.warnings.push_back({"",
                                files(without) + "without a branch point of " +

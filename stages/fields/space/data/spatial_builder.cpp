@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "engine/data/core/part_names.h"
 #include "engine/file/number_text.h"
 
 namespace kdgat::space {
@@ -14,6 +15,9 @@ SpatialBuilder::SpatialBuilder(std::vector<std::string> feature_names) {
 }
 
 void SpatialBuilder::begin_source(graph::Source source) {
+  const std::string part = data::part_of_file(source.path);
+  if (part == "test") source.role = part;
+  if (part == "val") source.validate();
   source.first_graph = graphs();
   source.graphs = 0;
   data_.sources.push_back(std::move(source));

@@ -119,7 +119,7 @@ std::optional<SpatialSource> find_spatial_source(const fs::path& source, const s
 
 Labels SpatialImport::labels(const std::string& key) const {
   if (input.labels.empty()) return {};
-  return Labels(file::LineReader(input.labels, cancelled), key, options);
+  return Labels(file::LineReader(input.labels, cancelled), key, options, warnings);
 }
 
 graph::GraphStoreData import_spatial(const SpatialImport& import) {

@@ -294,9 +294,9 @@ TextInput classes_in(const fs::path& root, const std::vector<fs::path>& names, b
   FolderParts parts(root, notes);
   int64_t beside = 0;
   for (const fs::path& name : names) {
-    if (!is_sure && !may_be_document(name)) return {};
     const data::FolderPart said = parts.of(name.parent_path());
     const std::string of_class = class_of(name.parent_path(), said.folder);
+    if (!is_sure && !of_class.empty() && !may_be_document(name)) return {};
     if (of_class.empty()) {  // a file beside the classes, as README
       ++beside;
       continue;

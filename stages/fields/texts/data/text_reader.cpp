@@ -4,6 +4,7 @@
 #include <iterator>
 #include <map>
 
+#include "engine/data/core/feature_columns.h"
 #include "engine/file/byte_reader.h"
 #include "engine/file/csv.h"
 #include "engine/file/number_text.h"
@@ -138,6 +139,9 @@ class TextReader {
     const auto text = static_cast<std::size_t>(columns.text);
     const auto label = static_cast<std::size_t>(columns.label);
     const auto split = static_cast<std::size_t>(columns.split);
+    std::optional<std::size_t> used_split;
+    if (columns.split >= 0 && of_file == TextPart::kNone) used_split = split;
+    data::tell_unused_columns(table, {text, label, used_split}, warnings_);
     while (table.next()) {
       step(table.bytes_read());
       TextPart part = of_file;

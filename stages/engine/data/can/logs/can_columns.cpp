@@ -10,16 +10,6 @@
 namespace kdgat::data {
 namespace {
 
-std::string letters_and_digits(std::string_view name) {
-  std::string out;
-  for (const char c : name) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
-      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
-  }
-  return out;
-}
-
 struct Unit {
   std::string_view ending;
   double in_a_second;
@@ -41,17 +31,11 @@ constexpr std::array<std::string_view, 14> kBenignWords = {
 constexpr std::array<std::string_view, 9> kAttackWords = {
     "attack", "attacked", "malicious", "anomaly", "abnormal", "injected", "true", "t", "1"};
 
-Column column_named(std::string_view name) {
-  for (const ColumnNames& one : column_names()) {
-    if (std::find(one.names.begin(), one.names.end(), name) != one.names.end()) return one.column;
-  }
-  return Column::kUnused;
-}
-
 bool read_time_unit(std::string_view name, TableColumn& column) {
   for (const Unit& unit : kUnits) {
     if (!name.ends_with(unit.ending)) continue;
-    if (column_named(name.substr(0, name.size() - unit.ending.size())) != Column::kTime) continue;
+    const std::string_view bare = name.substr(0, name.size() - unit.ending.size());
+    if (column_named(bare, &column.rank) != Column::kTime) continue;
     column.column = Column::kTime;
     column.units_a_second = unit.in_a_second;
     return true;
@@ -76,7 +60,8 @@ bool read_byte_number(std::string_view name, TableColumn& column) {
 bool read_id_base(std::string_view name, TableColumn& column) {
   for (const auto& [ending, base] : {std::pair<std::string_view, int>{"hex", 16}, {"dec", 10}}) {
     if (!name.ends_with(ending)) continue;
-    if (column_named(name.substr(0, name.size() - ending.size())) != Column::kId) continue;
+    const std::string_view bare = name.substr(0, name.size() - ending.size());
+    if (column_named(bare, &column.rank) != Column::kId) continue;
     column.column = Column::kId;
     column.base = base;
     return true;
@@ -86,18 +71,43 @@ bool read_id_base(std::string_view name, TableColumn& column) {
 
 }  // namespace
 
+std::string column_key(std::string_view name) {
+  std::string out;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const std::string_view two = name.substr(i, 2);
+    if (two == "\xC2\xB5" || two == "\xCE\xBC") {
+      out += 'u';
+      ++i;
+    } else if (std::isalnum(static_cast<unsigned char>(name[i])) != 0) {
+      out += static_cast<char>(std::tolower(static_cast<unsigned char>(name[i])));
+    }
+  }
+  return out;
+}
+
+Column column_named(std::string_view key, std::size_t* rank) {
+  for (const ColumnNames& one : column_names()) {
+    const auto found = std::find(one.names.begin(), one.names.end(), key);
+    if (found == one.names.end()) continue;
+    if (rank != nullptr) *rank = static_cast<std::size_t>(found - one.names.begin());
+    return one.column;
+  }
+  return Column::kUnused;
+}
+
 std::span<const ColumnNames> column_names() {
   static const std::vector<ColumnNames> all = {
       {Column::kTime,
        {"timestamp", "time", "timestampepoch", "timesteamp", "epoch", "unixtime", "datetime",
-        "systemtime", "abstime", "relativetime"}},
+        "systemtime", "abstime", "relativetime", "timeoffset"}},
       {Column::kId,
        {"arbitrationid", "canid", "id", "addr", "address", "messageid", "msgid", "frameid",
         "identifier"}},
       {Column::kPayload,
-       {"datafield", "data", "payload", "databytes", "payloadhex", "candata", "datahex", "bytes"}},
-      {Column::kDlc, {"dlc", "dlcvalue"}},
-      {Column::kLength, {"datalength", "length", "len", "datalen", "size"}},
+       {"datafield", "data", "payload", "databytes", "payloadhex", "candata", "datahex", "bytes",
+        "message"}},
+      {Column::kDlc, {"dlc", "dlcvalue", "datalengthcode"}},
+      {Column::kLength, {"datalength", "length", "len", "datalen", "size", "messagelength"}},
       {Column::kDirection, {"dir", "direction", "rxtx", "txrx"}},
       {Column::kBus,
        {"bus", "channel", "buschannel", "interface", "can", "canbus", "src", "busid", "iface"}},
@@ -136,8 +146,8 @@ std::vector<TableColumn> table_columns(std::string_view header, char separator) 
   while (cells.next(cell)) {
     TableColumn& column = out.emplace_back();
     column.name = cell;
-    const std::string name = letters_and_digits(cell);
-    column.column = column_named(name);
+    const std::string name = column_key(cell);
+    column.column = column_named(name, &column.rank);
     if (column.column == Column::kUnused && !read_byte_number(name, column) &&
         !read_time_unit(name, column)) {
       read_id_base(name, column);
@@ -149,21 +159,23 @@ std::vector<TableColumn> table_columns(std::string_view header, char separator) 
 }
 
 std::optional<int> label_word(std::string_view word) {
-  const std::string name = letters_and_digits(word);
-  if (name.empty()) return std::nullopt;
+  const std::string name = column_key(word);
+  if (name.empty() || name == "nan" || name == "na" || name == "null") return -1;
   if (word == "0.0") return 0;
-  if (word == "1.0" || word == "1") return 1;
+  if (word.ends_with(".0")) word.remove_suffix(2);
+  int64_t number = 0;
+  if (row::read_decimal(word, number) && number > 0) return 1;
   if (std::find(kBenignWords.begin(), kBenignWords.end(), name) != kBenignWords.end()) return 0;
   const bool has_letter = std::any_of(name.begin(), name.end(), [](char c) { return c > '9'; });
   return has_letter ? std::optional(1) : std::nullopt;
 }
 
 std::optional<int> known_label_word(std::string_view word) {
-  const std::string name = letters_and_digits(word);
+  const std::string name = column_key(word);
   const bool is_attack =
       std::find(kAttackWords.begin(), kAttackWords.end(), name) != kAttackWords.end();
   const std::optional<int> label = label_word(word);
-  return label == 0 || is_attack ? label : std::nullopt;
+  return !name.empty() && (label == 0 || is_attack) ? label : std::nullopt;
 }
 
 }  // namespace kdgat::data

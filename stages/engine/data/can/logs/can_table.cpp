@@ -29,18 +29,33 @@ struct KindWord {
   std::string_view word;
   bool extended, standard, remote, error, fd;
 };
-constexpr std::array kKindWords = {KindWord{"extend", true, false, false, false, false},
-                                   KindWord{"extended", true, false, false, false, false},
+constexpr std::array kKindWords = {KindWord{"extended", true, false, false, false, false},
+                                   KindWord{"extend", true, false, false, false, false},
                                    KindWord{"ext", true, false, false, false, false},
+                                   KindWord{"xtd", true, false, false, false, false},
+                                   KindWord{"eff", true, false, false, false, false},
                                    KindWord{"standard", false, true, false, false, false},
                                    KindWord{"std", false, true, false, false, false},
+                                   KindWord{"sff", false, true, false, false, false},
                                    KindWord{"data", false, false, false, false, false},
                                    KindWord{"can", false, false, false, false, false},
                                    KindWord{"remote", false, false, true, false, false},
                                    KindWord{"rtr", false, false, true, false, false},
                                    KindWord{"error", false, false, false, true, false},
+                                   KindWord{"err", false, false, false, true, false},
                                    KindWord{"fd", false, false, false, false, true},
                                    KindWord{"canfd", false, false, false, false, true}};
+
+/// Nullptr if no kind has this name.
+const KindWord* kind_named(std::string_view word) {
+  constexpr std::string_view kFrame = "frame";
+  const std::string key = column_key(word);
+  std::string_view name = key;
+  if (name.ends_with(kFrame)) name.remove_suffix(kFrame.size());
+  const auto* const found = std::find_if(kKindWords.begin(), kKindWords.end(),
+                                         [&](const KindWord& one) { return name == one.word; });
+  return found == kKindWords.end() ? nullptr : found;
+}
 
 const char* read_base64(std::string_view text, CanFrame& frame) {
   const std::size_t limit = frame.fd ? 64 : 8;
@@ -66,10 +81,16 @@ const char* read_base64(std::string_view text, CanFrame& frame) {
 const char* read_spaced_payload(std::string_view text, CanFrame& frame) {
   std::array<char, 128> digits;
   std::size_t count = 0;
+  bool is_divided = false;
+  const auto pad_byte = [&] {  // "E C7": a byte of one digit
+    digits[count] = digits[count - 1];
+    digits[count++ - 1] = '0';
+  };
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (c == ' ' || c == '-' || c == '\t') {
-      if (count % 2 != 0) return row::kOddPayload;
+      is_divided = true;
+      if (count % 2 != 0) pad_byte();
       continue;
     }
     if (count % 2 == 0 && has_prefix(text.substr(i))) {
@@ -79,6 +100,7 @@ const char* read_spaced_payload(std::string_view text, CanFrame& frame) {
     if (count == digits.size()) return row::kLongFdPayload;
     digits[count++] = c;
   }
+  if (is_divided && count % 2 != 0) pad_byte();
   return row::read_hex_payload({digits.data(), count}, frame);
 }
 
@@ -97,6 +119,8 @@ std::string printable_name(const TableColumn& column, std::size_t place) {
 }
 
 }  // namespace
+
+bool is_kind_of_frame(std::string_view word) { return kind_named(word) != nullptr; }
 
 std::size_t CanTable::split(std::string_view line) {
   Cells cells(line, separator_);
@@ -152,7 +176,11 @@ const char* CanTable::read_time(CanFrame& frame) {
     last_time_ = frame.time += day_;
     return nullptr;
   }
-  return row::read_time(text, frame.time);
+  if (text.find(',') == std::string_view::npos) return row::read_time(text, frame.time);
+  std::array<char, 40> digits{};  // a decimal comma
+  if (text.size() > digits.size()) return row::kBadTime;
+  std::replace_copy(text.begin(), text.end(), digits.begin(), ',', '.');
+  return row::read_time({digits.data(), text.size()}, frame.time);
 }
 
 const char* CanTable::read_id(CanFrame& frame) const {
@@ -190,10 +218,8 @@ const char* CanTable::read_flags(CanFrame& frame) const {
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const std::string_view text = cell(static_cast<int>(i));
     if (columns_[i].column != Column::kKind || text.empty()) continue;
-    const auto* const kind =
-        std::find_if(kKindWords.begin(), kKindWords.end(),
-                     [&](const KindWord& one) { return row::same_word(text, one.word); });
-    if (kind == kKindWords.end()) return "an unknown word for the kind of a frame";
+    const KindWord* const kind = kind_named(text);
+    if (kind == nullptr) return "an unknown word for the kind of a frame";
     if (kind->error) return row::kErrorFrame;
     if (kind->extended || kind->standard) frame.extended = kind->extended;
     frame.remote |= kind->remote;
@@ -266,11 +292,26 @@ const char* CanTable::read_bytes(CanFrame& frame, int64_t length) const {
   }
   frame.length = static_cast<uint8_t>(count);
   frame.fd |= count > 8;
-  return nullptr;
+  return is_padding(count) ? nullptr : row::kBadLength;
+}
+
+/// Whether the cells behind so many bytes say nothing: blank, zero or marks such as "--"; in the
+/// first of them the label of a short row may be.
+bool CanTable::is_padding(int64_t count) const {
+  const bool may_be_label = place(Column::kLabel) > bytes_[0] && cell(Column::kLabel).empty();
+  for (std::size_t i = static_cast<std::size_t>(count) + (may_be_label ? 1 : 0); i < bytes_.size();
+       ++i) {
+    bool ignored = false;
+    const std::string_view text = bare_id(cell(bytes_[i]), ignored);
+    if (text.empty() || column_key(text) == "nan" || !is_hex_text(text)) continue;
+    if (text.find_first_not_of('0') != std::string_view::npos) return false;
+  }
+  return true;
 }
 
 std::optional<int> CanTable::label_of(std::string_view word) const {
-  if (benign_words_.empty() || word.empty()) return label_word(word);
+  const std::optional<int> usual = label_word(word);
+  if (benign_words_.empty() || usual == -1) return usual;
   return std::find(benign_words_.begin(), benign_words_.end(), word) == benign_words_.end() ? 1 : 0;
 }
 
@@ -286,7 +327,10 @@ const char* CanTable::read_label(CanFrame& frame, int64_t length) {
   const std::optional<int> label = label_of(text);
   if (!label) return row::kBadLabel;
   frame.label = static_cast<int8_t>(*label);
-  benign_ += *label == 0 ? 1 : 0;
+  if (*label < 0) {
+    ++unlabelled_;
+    return nullptr;
+  }
   constexpr std::size_t kShownWords = 8;
   if (*label == 1 && attack_words_.size() < kShownWords && !known_label_word(text) &&
       std::find(attack_words_.begin(), attack_words_.end(), text) == attack_words_.end()) {
@@ -294,7 +338,7 @@ const char* CanTable::read_label(CanFrame& frame, int64_t length) {
   }
   for (const int other : other_labels_) {
     const std::optional<int> second = label_word(cell(other));
-    disagreements_ += second && *second != *label ? 1 : 0;
+    disagreements_ += second && *second >= 0 && *second != *label ? 1 : 0;
   }
   return nullptr;
 }
@@ -306,6 +350,11 @@ Notes CanTable::notes(const std::string& file) const {
   };
   if (is_by_position_) note("no column has a known name: taken as time, id, payload and label");
   if (!id_note_.empty()) note(id_note_, id_hint_);
+  if (id_note_.empty() && !ids_are_sure_ && !is_decimal_ && odd_ids_ > 0) {
+    note("ids are read as hexadecimal, though none has a letter, and " + grouped(odd_ids_) +
+             " would need 29 bits",
+         "of a column called id_dec they are read as decimal numbers");
+  }
   if (is_gvret_) note("times are read as microseconds, as GVRET writes them");
   if (time_form_ == TimeForm::kTimeOfDay) note("times of a day, without a date: since midnight");
   const std::string label =
@@ -318,6 +367,8 @@ Notes CanTable::notes(const std::string& file) const {
              " for attacks: " + quoted_names(attack_words_),
          "benign=WORD names the words that mean benign");
   }
+  if (unlabelled_ > 0)
+    note("column " + label + ": " + grouped(unlabelled_) + " rows have no label");
   if (disagreements_ > 0) {
     note("the labels of " + grouped(disagreements_) +
          " rows disagree with another column: " + label + " counts");
@@ -330,8 +381,13 @@ Notes CanTable::notes(const std::string& file) const {
     const bool is_other_label = std::find(other_labels_.begin(), other_labels_.end(),
                                           static_cast<int>(i)) != other_labels_.end();
     if (kind == Column::kUnused || is_second || is_other_label) {
-      out.push_back(
-          {file, "column " + printable_name(columns_[i], i) + " is not used", "", "column", 1});
+      const std::string name = printable_name(columns_[i], i);
+      const bool may_be_label =
+          place(Column::kLabel) < 0 &&
+          std::find(may_be_labels_.begin(), may_be_labels_.end(), i) != may_be_labels_.end();
+      out.push_back({file, "column " + name + " is not used",
+                     may_be_label ? "label_column=" + name + " reads it as labels" : "", "column",
+                     1});
     }
   }
   return out;

@@ -19,6 +19,9 @@
 
 namespace kdgat::data {
 
+/// Whether a word says what kind a frame is: "Extended", "remote frame".
+bool is_kind_of_frame(std::string_view word);
+
 class CanTable {
  public:
   /// `lines`: the header and the first rows. `hex_ids`: ids are hexadecimal whatever they look
@@ -31,6 +34,15 @@ class CanTable {
 
   /// What is to be said of the log: how it was read where it is not plain, what was not used.
   Notes notes(const std::string& file) const;
+
+  /// Looks at a frame that was read, however it was parsed: later rows may contradict the first
+  /// ones, by which ids are read as hexadecimal.
+  void see(const CanFrame& frame) {
+    benign_ += frame.label == 0 ? 1 : 0;
+    if (ids_are_sure_) return;
+    for (uint32_t rest = frame.id; rest != 0; rest >>= 4) ids_are_sure_ |= (rest & 15) > 9;
+    odd_ids_ += frame.id >= 2048 ? 1 : 0;
+  }
 
   /// Whether it has the columns time, id, payload and maybe a label alone, with commas between
   /// them, hexadecimal ids and payloads, and times in seconds.
@@ -48,10 +60,12 @@ class CanTable {
   void find_columns(const std::string& file, const std::string& header);
   void name_label(const std::string& file, const std::string& name);
   void find_bytes();
+  void choose_kinds(std::span<const std::string> rows);
   void choose_label(std::span<const std::string> rows);
   void choose_ids(std::span<const std::string> rows, bool hex_ids);
   void choose_bytes(std::span<const std::string> rows);
   void choose_payload(std::span<const std::string> rows);
+  bool has_base64_lengths(std::span<const std::string> rows);
   void choose_time(std::span<const std::string> rows);
   std::vector<std::string> cells_of(std::span<const std::string> rows, int place) const;
 
@@ -68,22 +82,26 @@ class CanTable {
   const char* read_length(CanFrame& frame, int64_t& length) const;
   const char* read_payload(CanFrame& frame, int64_t length) const;
   const char* read_bytes(CanFrame& frame, int64_t length) const;
+  bool is_padding(int64_t count) const;
   const char* read_label(CanFrame& frame, int64_t length);
   std::optional<int> label_of(std::string_view word) const;
 
   char separator_ = ',';
   std::vector<TableColumn> columns_;
   std::array<int, static_cast<std::size_t>(Column::kUnused) + 1> place_{};
-  std::vector<int> bytes_;         // places of the bytes of the payload, in order
-  std::vector<int> other_labels_;  // places of label columns that are only compared
+  std::vector<int> bytes_;                  // places of the bytes of the payload, in order
+  std::vector<std::size_t> may_be_labels_;  // columns that are not used, with words of labels
+  std::vector<int> other_labels_;           // places of label columns that are only compared
   bool is_by_position_ = false, is_decimal_ = false, is_decimal_bytes_ = false;
   bool is_base64_ = false, is_gvret_ = false;
+  bool ids_are_sure_ = false;
+  int64_t odd_ids_ = 0;  // that need 29 bits as hexadecimal numbers
   std::string id_note_, id_hint_;
   TimeForm time_form_ = TimeForm::kNumber;
   double units_a_second_ = 0, day_ = 0, last_time_ = 0;
   std::array<std::string_view, kMostColumns> cells_;
   std::size_t count_ = 0;
-  int64_t disagreements_ = 0, benign_ = 0;
+  int64_t disagreements_ = 0, benign_ = 0, unlabelled_ = 0;
   std::vector<std::string> benign_words_;  // as the option says; empty: the usual ones
   std::vector<std::string> attack_words_;  // that are no usual ones
 };

@@ -1,5 +1,6 @@
 // How a table is written, decided once from its header and its first rows.
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "engine/data/can/frames/row_fields.h"
@@ -17,6 +18,18 @@ bool any_of(const std::vector<std::string>& cells, auto&& holds) {
   return std::any_of(cells.begin(), cells.end(), holds);
 }
 
+/// Whether each is one more than that of the row before.
+bool count_rows(const std::vector<std::string>& cells) {
+  constexpr std::size_t kLeast = 10;
+  int64_t last = 0;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    int64_t number = 0;
+    if (!row::read_decimal(cells[i], number) || (i > 0 && number != last + 1)) return false;
+    last = number;
+  }
+  return cells.size() >= kLeast;
+}
+
 bool is_base64(std::string_view text) {
   while (text.ends_with('=')) text.remove_suffix(1);
   return std::all_of(text.begin(), text.end(), [](char c) { return base64_digit(c) >= 0; });
@@ -29,6 +42,7 @@ CanTable::CanTable(const std::string& file, std::span<const std::string> lines, 
     : benign_words_(reading.benign) {
   find_columns(file, lines.front());
   const auto rows = lines.subspan(1);
+  choose_kinds(rows);
   choose_label(rows);
   if (reading.names_label()) name_label(file, reading.label_column);
   choose_bytes(rows);
@@ -52,7 +66,9 @@ void CanTable::find_columns(const std::string& file, const std::string& header) 
   bool is_any = false;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     int& place = place_[static_cast<std::size_t>(columns_[i].column)];
-    if (place < 0) place = static_cast<int>(i);
+    const bool is_better =
+        place < 0 || columns_[i].rank < columns_[static_cast<std::size_t>(place)].rank;
+    if (is_better) place = static_cast<int>(i);
     is_any |= columns_[i].column != Column::kUnused;
   }
   // Of names that say nothing the published loader takes the order.
@@ -148,6 +164,25 @@ void CanTable::name_label(const std::string& file, const std::string& name) {
   named->column = Column::kLabel;
 }
 
+/// A column called type or format may hold something else than kinds of frames.
+void CanTable::choose_kinds(std::span<const std::string> rows) {
+  constexpr std::size_t kMostWords = 16;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const std::vector<std::string> cells = cells_of(rows, static_cast<int>(i));
+    Column& column = columns_[i].column;
+    if (column == Column::kKind && !cells.empty() && !any_of(cells, is_kind_of_frame)) {
+      int& place = place_[static_cast<std::size_t>(Column::kKind)];
+      if (place == static_cast<int>(i)) place = -1;
+      column = Column::kUnused;
+    }
+    const std::set<std::string> words(cells.begin(), cells.end());
+    if (column != Column::kUnused || words.size() < 2 || words.size() > kMostWords) continue;
+    const bool has_benign = any_of(
+        cells, [](const std::string& one) { return known_label_word(one) == 0 && one.size() > 2; });
+    if (has_benign) may_be_labels_.push_back(i);
+  }
+}
+
 void CanTable::choose_bytes(std::span<const std::string> rows) {
   bool has_letter = false, has_other = false;
   for (const int place : bytes_) {
@@ -164,14 +199,17 @@ void CanTable::choose_bytes(std::span<const std::string> rows) {
 void CanTable::choose_ids(std::span<const std::string> rows, bool hex_ids) {
   const int place = this->place(Column::kId);
   const TableColumn& column = columns_[static_cast<std::size_t>(place)];
-  if (column.base != 0 || hex_ids) {
+  ids_are_sure_ = column.base != 0 || hex_ids;
+  if (ids_are_sure_) {
     is_decimal_ = column.base == 10 && !hex_ids;
     return;
   }
   const std::vector<std::string> ids = cells_of(rows, place);
   const bool is_hex = any_of(ids, [](const std::string& id) {
-    return has_hex_letter(id) || has_prefix(id) || (id.size() > 1 && id[0] == '0');
+    return has_hex_letter(id) || has_prefix(id) || (id.size() > 1 && id[0] == '0') ||
+           (id.back() | 0x20) == 'h';
   });
+  ids_are_sure_ = is_hex;
   if (is_hex) return;
   const auto hex_id = [](const std::string& id) -> int64_t {
     CanFrame frame;
@@ -191,6 +229,10 @@ void CanTable::choose_ids(std::span<const std::string> rows, bool hex_ids) {
       ids, [&](const std::string& id) { return hex_id(id) >= 2048 && id.size() != kPadded; });
   is_decimal_ = (is_odd && all_of(ids, fits_decimal)) || any_of(ids, is_long) ||
                 (is_decimal_bytes_ && !ids.empty());
+  if (count_rows(ids)) {
+    id_note_ = "column " + column.name + " counts the rows, and is taken for the ids of frames";
+    return;
+  }
   if (!is_odd || is_decimal_bytes_) return;
   const std::string why = ": none has a letter, and in hexadecimal some would need 29 bits";
   id_note_ = is_decimal_ ? "ids are read as decimal numbers" + why
@@ -205,6 +247,26 @@ void CanTable::choose_payload(std::span<const std::string> rows) {
                all_of(cells, [](const std::string& cell) { return cell.size() % 4 == 0; }) &&
                any_of(cells, [](const std::string& cell) { return !is_hex_text(cell); });
   is_base64_ = is_base64_ && !any_of(cells, [](const std::string& one) { return has_prefix(one); });
+  // Payloads of zeros look like hexadecimal ones: "AAAA". Then the lengths tell.
+  if (!is_base64_) is_base64_ = has_base64_lengths(rows);
+}
+
+/// Whether payloads are as long as the lengths of their rows say as base64, and some are not as
+/// hexadecimal digits.
+bool CanTable::has_base64_lengths(std::span<const std::string> rows) {
+  bool is_odd = false;
+  for (const std::string& line : rows) {
+    split(line);
+    int64_t length = 0;
+    const std::string_view text = cell(Column::kPayload);
+    const std::string_view said = cell(place(Column::kDlc) >= 0 ? Column::kDlc : Column::kLength);
+    if (!row::read_decimal(said, length) || text.size() % 4 != 0) return false;
+    if (text.empty() && length == 0) continue;
+    const std::size_t digits = std::min(text.find('='), text.size());
+    if (!is_base64(text) || static_cast<int64_t>(digits * 6 / 8) != length) return false;
+    is_odd |= std::ssize(text) != 2 * length;
+  }
+  return is_odd;
 }
 
 void CanTable::choose_time(std::span<const std::string> rows) {

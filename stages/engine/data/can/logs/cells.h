@@ -50,6 +50,7 @@ inline bool has_prefix(std::string_view text) {
 /// What stands at the beginning of an id in hexadecimal, and behind one of 29 bits.
 inline std::string_view bare_id(std::string_view text, bool& is_marked) {
   if (has_prefix(text)) text.remove_prefix(2);
+  if (text.size() > 1 && (text.back() | 0x20) == 'h') text.remove_suffix(1);
   is_marked = text.size() > 1 && (text.back() | 0x20) == 'x';
   if (is_marked) text.remove_suffix(1);
   return text;

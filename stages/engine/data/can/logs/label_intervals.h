@@ -16,10 +16,15 @@ namespace kdgat::data {
 
 class LabelIntervals {
  public:
-  /// A table with the columns begin, end and, if it likes, id: seconds on the clock of the log,
-  /// both ends belong to the interval; ids in hexadecimal, none: every frame. Throws Error(kData)
-  /// with file and line.
+  /// A table with the columns begin, end and, if it likes, id, label and file, by these names or
+  /// others that tools give them. Times are those of the log's clock, in seconds or as dates; both
+  /// ends belong to the interval. Ids are hexadecimal; none: every frame. A label that means benign
+  /// makes no interval; a file is the name of a log, none: every log. Throws Error(kData) with file
+  /// and line.
   explicit LabelIntervals(const std::filesystem::path& table);
+
+  /// The frames that follow are those of this log.
+  void begin(const std::filesystem::path& log);
 
   /// 1 for a frame of an interval, 0 for all others; -1 without a time. Asked for each frame whose
   /// row has no label.
@@ -33,13 +38,16 @@ class LabelIntervals {
     double begin = 0, end = 0;
     int64_t id = -1;  // -1: any
     int64_t line = 0;
-    bool is_met = false;
+    std::string file = "";  // of every log
+    bool is_met = false, is_of_log = true;
   };
   void see(const CanFrame& frame);
   std::string shown(const Interval& one) const;
   std::string times() const;
 
   std::string table_;
+  Notes unused_;  // columns
+  int64_t benign_ = 0;
   std::vector<Interval> intervals_;  // by their begin
   std::vector<double> latest_end_;   // up to each
   std::map<uint32_t, bool> ids_;     // of intervals, and whether a frame has it

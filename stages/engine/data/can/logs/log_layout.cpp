@@ -36,7 +36,9 @@ const LogLayout kForms[] = {
 bool is_no_row(std::string_view line) {
   const std::size_t first = line.find_first_not_of(" \t\r");
   if (first == std::string_view::npos) return true;
-  return line[first] == '#' || line[first] == ';' || line.substr(first, 2) == "//";
+  constexpr std::string_view kSeparator = "sep=";  // what spreadsheets ask for
+  return line.substr(first, kSeparator.size()) == kSeparator || line[first] == '#' ||
+         line[first] == ';' || line.substr(first, 2) == "//";
 }
 
 bool is_header(const std::string& line) {
@@ -98,7 +100,7 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
 }
 
 /// A table by the names of its columns. One of time, id, payload and label alone has a parser of
-/// its own, which is faster; it is taken where it reads what the other does.
+/// its own, which is faster; it is taken where it reads what the other does in the first rows.
 LogLayout table_layout(const std::string& file, std::span<const std::string> lines,
                        const std::string& format, const LogReading& reading) {
   const LogLayout& plain = kForms[0];
@@ -109,8 +111,7 @@ LogLayout table_layout(const std::string& file, std::span<const std::string> lin
   layout.table = std::make_shared<CanTable>(file, lines, format == plain.format, reading);
   CanTable& table = *layout.table;
   if (format == layout.format || !table.is_plain()) return layout;
-  LogLayout fast = plain;
-  fast.table = layout.table;
+  LogLayout fast = plain;  // without the table, which reads what the plain parser does not
   fast.columns = table.columns();
   fast.column = {table.place(Column::kTime), table.place(Column::kId),
                  table.place(Column::kPayload), table.place(Column::kLabel)};
@@ -121,6 +122,7 @@ LogLayout table_layout(const std::string& file, std::span<const std::string> lin
       return layout;
     }
   }
+  fast.table = layout.table;
   return fast;
 }
 
@@ -291,8 +293,12 @@ class TextRows : public FrameReader {
         frame = CanFrame();
         continue;
       }
-      if (fault_ == row::kErrorFrame) {
-        ++passed_.error_frames;
+      if (fault_ == nullptr && layout_.table) layout_.table->see(frame);
+      // candump -e says more of an error frame in lines of their own.
+      const bool is_more = is_behind_error_ && fault_ != nullptr && line_.starts_with('\t');
+      is_behind_error_ = fault_ == row::kErrorFrame || is_more;
+      if (is_behind_error_) {
+        passed_.error_frames += is_more ? 0 : 1;
         frame = CanFrame();
         continue;
       }
@@ -322,7 +328,7 @@ class TextRows : public FrameReader {
   LogLayout layout_;
   ChannelNames channels_;
   Passed passed_;
-  bool look_like_gaps_ = false;
+  bool look_like_gaps_ = false, is_behind_error_ = false;
   std::vector<std::pair<int64_t, std::string>> first_lines_;  // read to recognise the form
   std::size_t first_used_ = 0;
   std::string_view line_;  // the last one

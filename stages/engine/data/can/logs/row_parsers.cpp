@@ -59,7 +59,10 @@ const char* read_candump_tail(std::string_view& rest, CanFrame& frame) {
 
 }  // namespace
 
-const char* parse_table_row(const LogLayout& layout, std::string_view line, CanFrame& frame) {
+namespace {
+
+/// A row of a plain table, as most of them are written.
+const char* parse_plain_row(const LogLayout& layout, std::string_view line, CanFrame& frame) {
   std::string_view cells[8], field;
   row::Fields fields(line);
   int count = 0;
@@ -74,6 +77,15 @@ const char* parse_table_row(const LogLayout& layout, std::string_view line, CanF
   frame.fd = row::is_fd_length(cells[layout.column[2]].size() / 2);
   KDGAT_TRY(row::read_hex_payload(cells[layout.column[2]], frame));
   return layout.column[3] < 0 ? nullptr : row::read_label(cells[layout.column[3]], frame);
+}
+
+}  // namespace
+
+const char* parse_table_row(const LogLayout& layout, std::string_view line, CanFrame& frame) {
+  const char* const fault = parse_plain_row(layout, line, frame);
+  if (fault == nullptr || !layout.table) return fault;
+  frame = CanFrame();
+  return layout.table->parse(line, layout.channels, frame);
 }
 
 const char* parse_hcrl_row(const LogLayout&, std::string_view line, CanFrame& frame) {
@@ -95,6 +107,11 @@ const char* parse_hcrl_row(const LogLayout&, std::string_view line, CanFrame& fr
   }
   frame.length = static_cast<uint8_t>(length);
   if (!fields.next(field)) return nullptr;  // attack-free logs may have no flag
+  // Some tables fill each row up to eight bytes.
+  std::string_view behind;
+  for (; length < 8 && (field == "00" || field.empty()) && fields.next(behind); ++length) {
+    field = behind;
+  }
   if (field == "R" || field == "0") {
     frame.label = 0;
   } else if (field == "T" || field == "1") {

@@ -102,11 +102,20 @@ void WindowBuilder::add(const CanFrame& frame) {
   last_.position = frames_++;
   std::copy_n(frame.payload.begin(), 8, last_.payload.begin());
   last_.label = frame.label;
+  attacks_ += frame.label == 1 ? 1 : 0;
   has_last_ = true;
 }
 
 void WindowBuilder::finish() {
-  if (!emitted_ && !rows_.empty()) emit(rows_);
+  if (!emitted_ && !rows_.empty()) {
+    emit(rows_);
+  } else if (emitted_) {
+    // With a stride below the window the first rows were in a window already.
+    const auto seen = std::clamp<int64_t>(window_ - stride_, 0, std::ssize(rows_));
+    lost_attacks_ += std::count_if(rows_.begin() + seen, rows_.end(),
+                                   [](const Row& row) { return row.label == 1; });
+    lost_attacks_ += has_last_ && last_.label == 1 ? 1 : 0;
+  }
   rows_.clear();
   skip_ = 0;
   has_last_ = emitted_ = false;

@@ -56,6 +56,9 @@ class WindowBuilder {
   /// fill no window are left out, unless there was no window at all: then they make one short
   /// window. Another capture of the same log may follow; positions go on.
   void finish();
+  /// Attack rows that are in no window, of all logs: behind the last full one.
+  int64_t lost_attacks() const { return lost_attacks_; }
+  int64_t attacks() const { return attacks_; }  ///< attack rows of all logs
 
  private:
   struct Row {
@@ -88,6 +91,7 @@ class WindowBuilder {
   int32_t source_ = 0;
   int64_t frames_ = 0;
   int64_t skip_ = 0;  // rows to leave out before the next window (stride > window)
+  int64_t attacks_ = 0, lost_attacks_ = 0;
   bool has_last_ = false, emitted_ = false;
   Row last_{};
   std::vector<Row> rows_;

@@ -85,6 +85,19 @@ TEST_CASE("a folder of logs without train folders trains with all", "[dataset_fi
         Names{"a.txt train", "b.csv train", "deep/c.log.gz train", "deep/d.crtd train"});
 }
 
+TEST_CASE("files that are named for parts, in no folder for one, are reported", "[dataset_files]") {
+  const test::ScratchFolder folder;
+  test::write_text(folder / "dos/train.csv", "a");
+  test::write_text(folder / "dos/test.csv", "b");
+  Notes notes;
+  for (const LogFile& file : find_log_files(folder.path(), {}, true, notes, kLeaveOut)) {
+    CHECK(file.role == "train");
+  }
+  REQUIRE(notes.size() == 1);
+  CHECK_THAT(notes[0].message, Catch::Contains("named for parts") &&
+                                   Catch::Contains("all of them are taken for training"));
+}
+
 TEST_CASE("one file and standard input are data sets of one log", "[dataset_files]") {
   const test::ScratchFolder folder;
   write_text(folder / "suppress.dat", "b");

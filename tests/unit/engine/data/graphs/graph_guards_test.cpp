@@ -88,6 +88,17 @@ TEST_CASE("columns without a name and counts of rows are no features", "[graphs]
   CHECK(notes_of(folder, write_guarded_tables(folder, false)).empty());
 }
 
+TEST_CASE("columns that are not used, or look like labels, are named", "[graphs][guards]") {
+  const test::ScratchFolder folder;
+  write_text(folder / "in/graphs.csv", "graph,label,fold\na,x,1\nb,y,2\nc,x,1\nd,y,1\n");
+  write_text(folder / "in/nodes.csv",
+             "graph,node,f,label\na,1,0.5,0\nb,1,0.5,1\nc,1,0,0\nd,1,0,1\n");
+  write_text(folder / "in/edges.csv", "graph,source,target\n");
+  CHECK_THAT(notes_of(folder, folder / "in"),
+             Contains("graphs.csv: column fold is not used") &&
+                 Contains("nodes.csv: column label is used as a feature of nodes"));
+}
+
 TEST_CASE("as many classes as graphs are refused", "[graphs][guards]") {
   const test::ScratchFolder folder;
   CHECK_THAT(refusal_of(folder, write_tu(folder, "tu", false, true)),

@@ -73,6 +73,8 @@ TEST_CASE("a topology that is not sound is refused with its line", "[molecules]"
       {with(good, "       1       2       2       3\n", "       1       2       2       4\n"),
        "has the parameters 4 of 3"},
       {with(good, "       4       2       1", "99999999       2       1"), "99999999 atoms"},
+      {"%FLAG CTITLE\n%FORMAT(a80)\n\n", "top.prmtop:1: a CHAMBER topology"},
+      {good + "%FLAG CHARMM_NUM_IMPROPERS\n%FORMAT(i2,a78)\n", "a CHAMBER topology"},
       {"hello\n", "no AMBER topology"},
       {"", "no AMBER topology"},
       {good + "%FLAG MASS\n", "MASS appears twice"}};

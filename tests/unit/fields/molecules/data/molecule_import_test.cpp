@@ -85,6 +85,27 @@ TEST_CASE("to a training a store of molecules is a set of graphs", "[molecules]"
   CHECK(plan.packs() >= 3);
 }
 
+TEST_CASE("folders for train, val and test say what molecules are for", "[molecules]") {
+  const test::ScratchFolder folder;
+  for (const char* name : {"Train/a_1.pdb", "validation/b_1.pdb", "Test/deep/c_1.pdb"}) {
+    fs::create_directories((folder / "in" / name).parent_path());
+    write_file(folder / "in" / name, one_atom());
+  }
+  write_file(folder / "in/labels.csv", "file,ligand,note\nc_1.pdb,CCC,-\nzz.pdb,ZZZ,-\n");
+  const data::ImportReport report = import(folder / "in", folder / "out");
+  const MoleculeStore store = store_in(folder / "out");
+  for (const auto& [part, name] :
+       {std::pair("train", "a_1"), std::pair("val", "b_1"), std::pair("test", "c_1")}) {
+    const std::vector<int64_t> found = store.in_part(part);
+    REQUIRE(found.size() == 1);
+    CHECK(store.names()[static_cast<std::size_t>(found[0])] == name);
+  }
+  std::string said;
+  for (const data::Note& one : report.warnings) said += one.text() + "\n";
+  CHECK_THAT(said,
+             Contains("no graph has the label of zz.pdb") && Contains("column note is not used"));
+}
+
 TEST_CASE("a folder and an archive of the same molecules give the same store", "[molecules]") {
   const test::ScratchFolder folder;
   const std::string labels = "file,ligand,part,family\nb_1.pdb,BBB,test,f\na_1.pdb,AAA,train,g\n";

@@ -49,7 +49,8 @@ TEST_CASE("neurons of a folder become graphs with their labels", "[spatial_impor
   const data::ImportReport report = import_to(folder, folder / "in", options);
   CHECK(report.rows == 5);
   CHECK(report.graphs == 2);
-  CHECK(report.warnings.empty());
+  REQUIRE(report.warnings.size() == 1);
+  CHECK_THAT(report.warnings[0].message, Catch::Contains("column note is not used"));
   const graph::GraphStore store = store_in(folder);
   REQUIRE(store.positions() != nullptr);
   CHECK(store.node_features() == 9);
@@ -75,6 +76,34 @@ TEST_CASE("neurons of a folder become graphs with their labels", "[spatial_impor
   CHECK(facts.at("class_graphs") == std::vector<int>{1, 1});
   CHECK(facts.at("edge_length").at("median") == 3.0);
   CHECK(facts.at("paths").at("sum") == 7);
+}
+
+TEST_CASE("folders for train, val and test say what neurons are for", "[spatial_import]") {
+  const test::ScratchFolder folder;
+  for (const char* name : {"Train/a", "Train/b", "val/c", "Test/d", "deep/TEST/e", "f"}) {
+    write_text(folder / "in" / (std::string(name) + ".swc"), kNeuron);
+  }
+  write_text(folder / "in/labels.csv", "file,class\na.swc,x\nz.swc,y\n");
+  const data::ImportReport report = import_to(folder, folder / "in");
+  const graph::Split split = graph::load_split(folder / "out/split.safetensors", store_in(folder));
+  const auto names = [&](const std::string& part) {
+    std::string out;
+    const graph::GraphStore store = store_in(folder);
+    for (const int64_t id : split.parts.at(part)) {
+      out +=
+          store.sources()[static_cast<std::size_t>(store.source_of()[static_cast<std::size_t>(id)])]
+              .path +
+          " ";
+    }
+    return out;
+  };
+  CHECK(names("test") == "Test/d.swc deep/TEST/e.swc ");
+  CHECK(names("val") == "val/c.swc ");
+  CHECK(names("train") == "Train/a.swc Train/b.swc f.swc ");
+  std::string said;
+  for (const data::Note& one : report.warnings) said += one.text() + "\n";
+  CHECK_THAT(said, Catch::Contains("no graph has the label of z.swc") &&
+                       Catch::Contains("taken for training: the folder itself (1)"));
 }
 
 TEST_CASE("a file, a folder and archives of the same neurons give the same graphs",
@@ -169,8 +198,9 @@ TEST_CASE("labels that do not fit are refused or told", "[spatial_import]") {
              Catch::Contains("absent.csv: no such file"));
   write_text(folder / "in/labels.csv", "file,class\nother.swc,1\n");
   const data::ImportReport report = import_to(folder, folder / "in");
-  REQUIRE(report.warnings.size() == 1);
+  REQUIRE(report.warnings.size() == 2);
   CHECK_THAT(report.warnings[0].message, Catch::Contains("1 file without a row"));
+  CHECK_THAT(report.warnings[1].message, Catch::Contains("no graph has the label of other.swc"));
   CHECK(store_in(folder).y()[0] == -1);
 }
 

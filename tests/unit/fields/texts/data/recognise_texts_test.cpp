@@ -47,6 +47,8 @@ TEST_CASE("documents of a folder for each class must be texts", "[recognise]") {
     write_text(folder / name, "some words");
   }
   CHECK(domain_of(folder / "in") == "texts");
+  write_text(folder / "in/README.md", "of these texts");  // next to the classes
+  CHECK(domain_of(folder / "in") == "texts");
   write_text(folder / "in/b/1.txt", std::string("\0\1\2\3", 4));
   CHECK(domain_of(folder / "in") == "can");
 }

@@ -118,6 +118,10 @@ class TrcReader : public TextReader {
           static_cast<uint8_t>(row::hex(byte[0]) << 4 | row::hex(byte[1]));
     }
     if (length == 0 && row::trim(rest) == "RTR") frame.remote = true;
+    const std::string_view behind = row::word(rest);
+    if (behind.size() == 2 && (row::hex(behind[0]) | row::hex(behind[1])) >= 0) {
+      return row::kBadLength;
+    }
     frame.length = static_cast<uint8_t>(length);
     return nullptr;
   }

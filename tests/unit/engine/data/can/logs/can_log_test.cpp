@@ -119,6 +119,28 @@ TEST_CASE("hcrl rows have as many bytes as their DLC says", "[can_log]") {
   CHECK(read.frames[4].label == -1);
 }
 
+TEST_CASE("hcrl rows may be filled up to eight bytes", "[can_log]") {
+  const Read read = read_text(
+      "1.0,0130,2,0e,c7,00,00,00,00,00,00,R\n1.1,0131,2,0e,c7,00,00,00,00,00,00,T\n"
+      "1.2,0132,2,0e,c7,,,,,,,R\n1.3,0133,8,00,00,00,00,00,00,00,00,T\n");
+  INFO(read.problems);
+  REQUIRE(read.frames.size() == 4);
+  CHECK(payload(read.frames[0]) == "0EC7");
+  CHECK((read.frames[0].label == 0 && read.frames[1].label == 1 && read.frames[2].label == 0));
+  CHECK(payload(read.frames[3]) == "0000000000000000");
+}
+
+TEST_CASE("candump -e explains an error frame in lines of their own", "[can_log]") {
+  const Read read = read_text(
+      " (1.00)  can0  123   [2]  00 01\n"
+      " (1.04)  can0  20000088   [8]  00 00 19 00 00 00 00 00   ERRORFRAME\n"
+      "\tprotocol-violation{{}{acknowledge-slot}}\n\tbus-error\n"
+      " (1.05)  can0  123   [2]  00 02\n");
+  CHECK(read.frames.size() == 2);
+  CHECK(read.malformed == 0);
+  CHECK_THAT(read.problems, Catch::Contains("1 error frames are counted"));
+}
+
 TEST_CASE("candump -L has classic, extended, FD and remote frames", "[can_log]") {
   const Read read = read_text(
       "(1436509052.249713) vcan0 044#2A366C2BBA\n"
@@ -253,8 +275,7 @@ TEST_CASE("malformed rows are counted and the first are shown with their line", 
           "log:2: " + read.problems.substr(7, read.problems.size() - 8));
     return read.problems;
   };
-  CHECK(fault("1,123,00,2") == "log:3: the label is neither 0 nor 1: 1,123,00,2\n");
-  CHECK(fault("1,123,00,") == "log:3: the label is neither 0 nor 1: 1,123,00,\n");
+  CHECK(fault("1,123,00,-1") == "log:3: the label is neither 0 nor 1: 1,123,00,-1\n");
   CHECK(fault("1,xyz,00,0") == "log:3: the id is not hexadecimal: 1,xyz,00,0\n");
   CHECK(fault("1,,00,0") == "log:3: the id is not hexadecimal: 1,,00,0\n");
   CHECK(fault("1,20000000,00,0") == "log:3: the id is beyond 29 bits: 1,20000000,00,0\n");

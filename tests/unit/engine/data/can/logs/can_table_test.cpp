@@ -119,6 +119,99 @@ TEST_CASE("words of labels that are no usual ones are named, and an option says 
   CHECK(usual.problems.empty());
 }
 
+TEST_CASE("numbers of classes are attacks, and a row without a label stays a frame",
+          "[can_table]") {
+  const ReadTable classes =
+      read_table("time,id,data,label\n1.0,1AB,00,0\n1.1,1AB,00,1\n1.2,1AB,00,2\n1.3,1AB,00,3.0\n");
+  CHECK(labels_of(classes) == "0111");
+  CHECK_THAT(classes.problems, Contains("words that are taken for attacks: 2, 3.0"));
+  const ReadTable gaps =
+      read_table("time,id,data,label\n1.0,1AB,00,\n1.1,1AB,00,DoS\n1.2,1AB,00,-\n1.3,1AB,00,nan\n");
+  CHECK(labels_of(gaps) == "-1--");
+  CHECK_THAT(gaps.problems, Contains("column label: 3 rows have no label"));
+}
+
+TEST_CASE("a column of words of labels under another name asks for label_column", "[can_table]") {
+  const std::string log = "time,id,data,Type\n1.0,1AB,00,Normal\n1.1,1AB,00,DoS\n";
+  const ReadTable read = read_table(log);
+  CHECK(labels_of(read) == "--");
+  CHECK_THAT(read.problems, Contains("column Type is not used") &&
+                                Contains("label_column=Type reads it as labels"));
+  CHECK(labels_of(read_table(log, "auto", {.label_column = "Type"})) == "01");
+}
+
+TEST_CASE("kinds of frames in the words of tools", "[can_table]") {
+  const ReadTable read = read_table(
+      "time,id,type,format,dlc,data\n1.0,1AB,Data Frame,Standard Frame,1,00\n"
+      "1.1,1AB,Remote Frame,Extended Frame,2,\n1.2,1AB,Data,EFF,1,00\n1.3,1AB,CAN FD,SFF,1,00\n");
+  CHECK(read.malformed == 0);
+  REQUIRE(read.frames.size() == 4);
+  CHECK((read.frames[1].remote && read.frames[1].extended && read.frames[1].remote_length == 2));
+  CHECK(read.frames[2].extended);
+  CHECK((read.frames[3].fd && !read.frames[3].extended));
+}
+
+TEST_CASE("bytes behind a gap or the length of a row are no padding", "[can_table]") {
+  const ReadTable read = read_table(
+      "Time,ID,DLC,D0,D1,D2,D3\n1.0,1AB,4,11,22,33,44\n1.1,1AB,2,11,22,33,44\n"
+      "1.2,1AB,2,11,22,00,00\n1.3,1AB,2,11,22,,\n1.4,1AB,1,11,,33,44\n");
+  CHECK(read.frames.size() == 3);
+  CHECK(read.malformed == 2);
+  CHECK_THAT(read.problems, Contains("log:3: the length does not agree with the payload"));
+  const ReadTable gap = read_table("Time,ID,D0,D1,D2,D3\n1.0,1AB,11,22,33,44\n1.1,1AB,11,,33,44\n");
+  CHECK(gap.frames.size() == 1);
+  CHECK(gap.malformed == 1);
+}
+
+TEST_CASE("of several columns of one kind that with the plainer name counts", "[can_table]") {
+  const ReadTable read = read_table(
+      "ID,Time,Timestamp,CAN ID,Data\n0,0.0,1700000000.0,C9,00\n1,0.1,1700000000.1,130,00\n");
+  REQUIRE(read.frames.size() == 2);
+  CHECK(read.frames[0].id == 0xC9);
+  CHECK(read.frames[0].time == 1700000000.0);
+  CHECK_THAT(read.problems, Contains("column ID is not used") && Contains("column Time is not"));
+  std::string rows = "ID,Timestamp,Data\n";
+  for (int i = 0; i < 20; ++i) rows += std::to_string(i) + "," + std::to_string(i) + ".5,00\n";
+  CHECK_THAT(read_table(rows).problems, Contains("column ID counts the rows"));
+}
+
+TEST_CASE("ids that the first rows do not tell are asked for at the end", "[can_table]") {
+  for (const std::string header : {"Time,ID,DLC,Data\n", "timestamp,arbitration_id,data_field\n"}) {
+    const std::string middle = header.find("DLC") == std::string::npos ? ",00\n" : ",1,00\n";
+    std::string log = header;
+    for (int i = 0; i < 700; ++i) log += std::to_string(i) + ".0,201" + middle;
+    CHECK_THAT(read_table(log).problems, !Contains("hexadecimal"));
+    CHECK_THAT(read_table(log + "701.0,848" + middle + "702.0,1349" + middle).problems,
+               Contains("ids are read as hexadecimal, though none has a letter, and 2 would need"));
+    CHECK_THAT(read_table(log + "701.0,84A" + middle + "702.0,1349" + middle).problems,
+               !Contains("hexadecimal"));
+  }
+}
+
+TEST_CASE("spreadsheets and analysers write numbers in their own way", "[can_table]") {
+  const ReadTable comma =
+      read_table("sep=;\nTime;ID;DLC;Data\n0,010000;1A2h;2;E C7\n\"0,020000\";130h;3;0E C7 1\n");
+  CHECK(comma.malformed == 0);
+  REQUIRE(comma.frames.size() == 2);
+  CHECK(comma.frames[0].time == 0.01);
+  CHECK(comma.frames[0].id == 0x1A2);
+  CHECK(comma.frames[0].payload[0] == 0x0E);
+  CHECK(comma.frames[1].payload[2] == 0x01);
+  for (const std::string micro : {"\xC2\xB5", "\xCE\xBC", "u"}) {
+    const ReadTable read =
+        read_table("Time (" + micro + "s),ID,Data\n10000,1AB,00\n20000,1AB,00\n");
+    REQUIRE(read.frames.size() == 2);
+    CHECK(read.frames[0].time == 0.01);
+  }
+  const ReadTable zeros = read_table(
+      "timestamp,arbitration_id,extended,remote,error,dlc,data\n1.0,0x123,0,0,0,3,AAAA\n"
+      "1.1,0x123,0,0,0,6,AAAAAAAA\n");
+  CHECK(zeros.malformed == 0);
+  REQUIRE(zeros.frames.size() == 2);
+  CHECK(zeros.frames[1].length == 6);
+  CHECK(zeros.frames[1].payload[0] == 0);
+}
+
 TEST_CASE("a log without columns says that their options are not used", "[can_table]") {
   const std::string log = "(1.0) can0 100#01\n(1.1) can0 100#02\n";
   CHECK_THAT(read_table(log, "auto", {.label_column = "x", .benign = {"y"}}).problems,

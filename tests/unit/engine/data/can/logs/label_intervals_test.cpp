@@ -57,6 +57,39 @@ TEST_CASE("times on another clock than the log's are named", "[label_intervals]"
   CHECK_THAT(notes_of("", 0, 9)[0].message, Contains("holds no interval"));
 }
 
+/// Labels of frames of the ids 1A0, 1B0, 1A0, 1B0 at 10, 11, 12, 13 s of a.log.
+std::string labels_by(const std::string& table, Notes* notes = nullptr) {
+  const test::ScratchFolder folder;
+  write_text(folder / "labels.csv", table);
+  write_text(folder / "a.log", "");
+  LabelTables tables;
+  LabelIntervals& labels = *tables.of(folder / "a.log");
+  std::string out;
+  for (int i = 0; i < 4; ++i) {
+    out += labels.label_of(frame(10 + i, i % 2 == 0 ? 0x1A0 : 0x1B0)) == 1 ? '1' : '0';
+  }
+  if (notes != nullptr) *notes = tables.notes();
+  return out;
+}
+
+TEST_CASE("columns of a table of intervals have the names that tools give them",
+          "[label_intervals]") {
+  CHECK(labels_by("begin,end,label\n10,11,Normal\n12,12,DoS\n") == "0010");
+  CHECK(labels_by("begin,end,attack\n10,11,0\n12,12,1\n") == "0010");
+  CHECK(labels_by("Start Time,End Time,CAN ID\n10,13,1B0\n") == "0101");
+  CHECK(labels_by("start;stop;ID\n10;13;0x1B0\n") == "0101");
+  CHECK(labels_by("begin,end,ids\n11,12,1A0;1B0\n") == "0110");
+  CHECK(labels_by("begin,end,ids\n11,12,\"[1A0, 1B0]\"\n") == "0110");
+  CHECK(labels_by("file,begin,end\nb.log,10,13\na.log,11,11\na,13,13\n") == "0101");
+  CHECK(labels_by("start,end\n1970-01-01 00:00:11,1970-01-01 00:00:12\n") == "0110");
+  Notes notes;
+  CHECK(labels_by("begin,end,bus\n10,11,1\n", &notes) == "1100");
+  REQUIRE(notes.size() == 1);
+  CHECK_THAT(notes[0].message, Contains("column bus is not used"));
+  CHECK(labels_by("begin,end,label\n10,13,benign\n", &notes) == "0000");
+  CHECK(notes.empty());
+}
+
 TEST_CASE("a table beside rows with labels is not used, and that is said", "[label_intervals]") {
   const test::ScratchFolder folder;
   write_text(folder / "labels.csv", "begin,end\n1,2\n");

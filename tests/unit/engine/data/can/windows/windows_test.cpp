@@ -219,6 +219,27 @@ TEST_CASE("a log of n rows gives the published number of windows", "[windows]") 
   CHECK(count(5002, 100, 5000) == 50);
 }
 
+TEST_CASE("attack rows behind the last full window are counted", "[windows]") {
+  const auto lost = [](int64_t rows, int64_t attacks, int64_t window, int64_t stride) {
+    Built built;
+    WindowBuilder windows(window, stride, 0, built.data, built.node_ids);
+    windows.start(0);
+    for (int64_t i = 0; i < rows; ++i) {
+      CanFrame frame;
+      frame.label = i >= rows - attacks ? 1 : 0;
+      windows.add(frame);
+    }
+    windows.finish();
+    CHECK(windows.attacks() == attacks);
+    return windows.lost_attacks();
+  };
+  CHECK(lost(200, 50, 100, 100) == 50);  // 199 rows have a next one: one window
+  CHECK(lost(201, 50, 100, 100) == 1);
+  CHECK(lost(201, 0, 100, 100) == 0);
+  CHECK(lost(120, 15, 100, 10) == 10);  // windows end at 100 and 110
+  CHECK(lost(50, 20, 100, 100) == 0);   // one short window
+}
+
 TEST_CASE("one attack row makes an attack, else one unlabelled row leaves none", "[windows]") {
   std::vector<CanFrame> frames = frames_of({1, 2, 3, 4});
   CHECK(build(frames).data.y[0] == 0);
