@@ -211,7 +211,7 @@ TEST_CASE("a malformed row is counted and shown, and --strict makes it an error"
     const char* message;
   };
   const Case cases[] = {
-      {"label", "1030.0,1A0,0011223344556677,2", "label"},
+      {"label", "1030.0,1A0,0011223344556677,-1", "label"},
       {"not_hex", "1030.0,1G0,0011223344556677,0", "id"},
       {"id_30_bits", "1030.0,20000000,0011223344556677,0", "29 bits"},
       {"payload", "1030.0,1A0,001122334455667788,0", "8 bytes"},

@@ -1,6 +1,7 @@
 #include "pipeline/verbs/commands/line_output.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -35,11 +36,22 @@ void LineOutput::put(const std::string& text) {
   check_written();
 }
 
+namespace {
+
+/// The write that failed may have been another one, whose error is gone.
+bool has_no_reader() {
+  pollfd out{STDOUT_FILENO, POLLOUT, 0};
+  return ::poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0;
+}
+
+}  // namespace
+
 void LineOutput::check_written() {
   if (out_) return;
-  if (errno != EPIPE) {
+  const int cause = errno;
+  if (cause != EPIPE && !has_no_reader()) {
     throw Error(ExitCode::kStageFailed,
-                std::string("cannot write to standard output: ") + std::strerror(errno));
+                std::string("cannot write to standard output: ") + std::strerror(cause));
   }
   is_closed_ = true;
   // What waits in the stream's buffer has nowhere to go, and is no error at the end.

@@ -43,7 +43,7 @@ class LogImporter {
     }
     for (Note& note : labels_.notes()) call_.report.warnings.push_back(std::move(note));
     // A few of many are no news: every log ends somewhere.
-    if (const int64_t lost = windows.lost_attacks(); 100 * lost > windows.attacks()) {
+    if (const int64_t lost = windows.lost_attacks(); 10 * lost > windows.attacks()) {
       call_.report.warnings.push_back(
           {files.front().path.string(),
            grouped(lost) + " of " + grouped(windows.attacks()) +

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/arrays/random.h"
+#include "engine/data/core/dataset_files.h"
 #include "engine/data/core/part_names.h"
 #include "fields/molecules/data/amber.h"
 #include "fields/molecules/data/force_field.h"
@@ -69,6 +70,7 @@ class Importer {
       throw Error(ExitCode::kData, "no pocket: no file has the residue " + options_.ligand, "",
                   import_.input.files.front().path.string());
     }
+    settle_parts();
     divide_groups(data_.groups, options_.val_fraction, options_.test_fraction, options_.seed,
                   data_.part);
     sort_ligands();
@@ -176,6 +178,7 @@ class Importer {
     data_.groups.push_back(label != nullptr && !label->group.empty() ? label->group
                                                                      : entry_of(entry.name));
     data_.ligand.push_back(number);
+    has_folder_parts_ |= part_of_folders(entry.name) >= 0;
     data_.part.push_back(label == nullptr || label->part < 0 ? part_of_folders(entry.name)
                                                              : label->part);
     data_.source_of.push_back(static_cast<int32_t>(data_.sources.size()));
@@ -202,6 +205,22 @@ class Importer {
       if (ligand >= 0) ligand = sorted.find(as_they_came[static_cast<std::size_t>(ligand)]);
     }
     data_.ligands = std::move(sorted);
+  }
+
+  /// Where folders say what some are for, those in none are for training, as other data is.
+  void settle_parts() {
+    if (!has_folder_parts_) return;
+    std::vector<std::string> others;
+    for (std::size_t g = 0; g < data_.part.size(); ++g) {
+      if (data_.part[g] >= 0) continue;
+      data_.part[g] = 0;
+      others.push_back(data_.sources[static_cast<std::size_t>(data_.source_of[g])].path);
+    }
+    if (others.empty()) return;
+    report_.warnings.push_back({"",
+                                "in no folder for train, val or test, and taken for training: " +
+                                    data::counted_folders(others),
+                                ""});
   }
 
   void warn() {
@@ -244,6 +263,7 @@ class Importer {
   MoleculeLabels labels_;
   LeftOut left_out_;
   std::vector<Diagnostic> faults_;
+  bool has_folder_parts_ = false;
   int64_t unlabelled_ = 0, empty_pockets_ = 0;
   int64_t hydrogens_ = 0, alternates_ = 0, repeated_ = 0, more_models_ = 0;
 };

@@ -29,6 +29,14 @@ std::vector<std::string_view> fields_of(std::string_view line, std::string_view 
   }
 }
 
+/// A number, maybe with a decimal comma.
+std::optional<double> number_with_comma(std::string_view text) {
+  if (text.find(',') == std::string_view::npos) return file::number_in(text);
+  std::string plain(text);
+  std::replace(plain.begin(), plain.end(), ',', '.');
+  return file::number_in(plain);
+}
+
 /// What public tables call their columns, as plain() writes it; the first that is there is taken.
 constexpr const char* kUsers[] = {"user", "userid", "reviewerid", "reviewer", "customerid", "uid"};
 constexpr const char* kItems[] = {"item",       "itemid",     "movie",    "movieid", "asin",
@@ -164,7 +172,14 @@ void RatingsReader::malformed(graph::Source& source, const std::string& where,
 template <class Where>
 void RatingsReader::take(graph::Source& source, const Where& where, std::string_view user,
                          std::string_view item, std::string_view rating, std::string_view time) {
-  const std::optional<double> value = file::number_in(rating), when = file::number_in(time);
+  const auto name_in = [](std::string_view text) {
+    const std::size_t from = std::min(text.find_first_not_of(" \t"), text.size());
+    text = text.substr(from, text.find_last_not_of(" \t") + 1 - from);
+    return text == "nan" || text == "NaN" ? std::string_view() : text;  // pandas' for none
+  };
+  user = name_in(user);
+  item = name_in(item);
+  const std::optional<double> value = number_with_comma(rating), when = file::number_in(time);
   if (user.empty() || item.empty()) {
     return malformed(source, where(), "no " + std::string(user.empty() ? "user" : "item"));
   }
@@ -292,9 +307,8 @@ void RatingsReader::read_items(file::LineReader lines, graph::Source& source) {
 
 void RatingsReader::sum_up(const graph::Source& source, const std::filesystem::path& file) {
   if (arrays::at(source.malformed) > kShownLines) {
-    report_.warnings.push_back({file.string(),
-                                data::count_of(source.malformed, "malformed line") + " left out",
-                                "", "line", source.malformed});
+    report_.warnings.push_back(
+        {file.string(), data::count_of(source.malformed, "malformed line") + " left out", ""});
   }
 }
 
@@ -375,8 +389,11 @@ void RatingsReader::make_features(const std::string& path) {
 Ratings RatingsReader::finish(const std::string& path) {
   keep_last_of_pairs();
   if (data_.count() < 2) {
-    throw Error(ExitCode::kData,
-                data::count_of(data_.count(), "rating") + ": nothing to learn from", "", path);
+    std::vector<Diagnostic> why = {
+        {path, data::count_of(data_.count(), "rating") + ": nothing to learn from", ""}};
+    for (const data::Note& note : report_.warnings)
+      why.push_back(note);  // lines that are no ratings
+    throw Error(ExitCode::kData, std::move(why));
   }
   data_.users = users_.sort(data_.user);
   data_.items = items_.sort(data_.item);

@@ -12,6 +12,7 @@
 #include "fields/space/data/spatial_import.h"
 #include "fields/space/data/subtrees.h"
 #include "fields/space/data/swc.h"
+#include "kdgat/text.h"
 
 namespace kdgat::space {
 
@@ -54,6 +55,7 @@ class NeuronReader {
       throw Error(ExitCode::kData, files.front().path.string() + ": no .swc file in this archive");
     }
     report_repairs();
+    report_longer_rows();
     return std::move(neurons_);
   }
 
@@ -86,6 +88,8 @@ class NeuronReader {
   void add(const std::string& name, file::LineReader lines) {
     try {
       Neuron neuron = read_swc(std::move(lines), repairs_);
+      if (neuron.longer_rows > 0 && longer_rows_ == 0) first_longer_ = name;
+      longer_rows_ += neuron.longer_rows;
       for (const auto& [kind, rows] : neuron.repairs) {
         auto& [files, all, first] = repaired_[kind];
         if (files++ == 0) first = name;
@@ -97,6 +101,15 @@ class NeuronReader {
       faults_.insert(faults_.end(), e.diagnostics().begin(), e.diagnostics().end());
       if (faults_.size() >= kMostFaults) throw Error(ExitCode::kData, std::move(faults_));
     }
+  }
+
+  void report_longer_rows() const {
+    if (longer_rows_ == 0) return;
+    import_.warnings.push_back({first_longer_,
+                                grouped(longer_rows_) +
+                                    " rows, here and in other files, have more than seven columns: "
+                                    "those behind the seventh are not used",
+                                "", "field", longer_rows_});
   }
 
   void report_repairs() const {
@@ -118,6 +131,8 @@ class NeuronReader {
 
   const SpatialImport& import_;
   SwcRepairs repairs_;
+  int64_t longer_rows_ = 0;
+  std::string first_longer_;
   std::vector<NamedNeuron> neurons_;
   std::vector<Diagnostic> faults_;
   std::map<std::string, Repaired> repaired_;

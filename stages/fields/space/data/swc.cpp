@@ -59,6 +59,7 @@ class SwcReader {
           std::pair{"radius", radii_}, std::pair{"roots", dropped_}}) {
       if (count > 0) neuron_.repairs.emplace_back(name, count);
     }
+    neuron_.longer_rows = longer_;
     return std::move(neuron_);
   }
 
@@ -112,6 +113,7 @@ class SwcReader {
         fail_here(std::string(kFieldNames[f]) + " is not a whole number: " + file::shown(word));
       }
     }
+    if (!next_word(line).empty()) ++longer_;
     if (values[0] < 0) fail_here("id is negative");
     if (values[1] < 0) fail_here("type is negative");
     const auto node = static_cast<int32_t>(neuron_.type.size());
@@ -213,7 +215,7 @@ class SwcReader {
   std::array<double, 3> scale_{1, 1, 1};
   std::unordered_map<int64_t, int32_t> nodes_;  // by id
   std::vector<int64_t> parent_id_, line_;
-  int64_t duplicates_ = 0, orphans_ = 0, radii_ = 0, dropped_ = 0;
+  int64_t duplicates_ = 0, orphans_ = 0, radii_ = 0, dropped_ = 0, longer_ = 0;
 };
 
 }  // namespace

@@ -29,6 +29,7 @@ struct Neuron {
   std::vector<int32_t> parent;  ///< [N] -1 = the root
   std::vector<int64_t> row;     ///< [N] number of its row, from 0, comments not counted
   int64_t rows = 0;             ///< of the file
+  int64_t longer_rows = 0;      ///< with more than seven columns, which are not used
   /// What was mended, by its name in SwcRepairs: rows.
   std::vector<std::pair<std::string, int64_t>> repairs;
 };

@@ -78,8 +78,7 @@ class TextReader {
     if (source.rows == 0) throw Error(ExitCode::kData, "no document", "", path);
     if (source.malformed > kMostShown) {
       warnings_.push_back(
-          {path, std::to_string(source.malformed) + " malformed lines in all were left out", "",
-           "line", source.malformed});
+          {path, std::to_string(source.malformed) + " malformed lines in all were left out", ""});
     }
   }
 

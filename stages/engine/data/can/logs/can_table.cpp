@@ -120,6 +120,15 @@ std::string printable_name(const TableColumn& column, std::size_t place) {
 
 }  // namespace
 
+void IdDoubt::tell(const std::string& file, Notes& notes) const {
+  if (is_sure_ || odd_ == 0) return;
+  notes.push_back({file,
+                   "ids are read as hexadecimal, though none has a letter, and " + grouped(odd_) +
+                       " would need 29 bits",
+                   "of a column called id_dec, in a table with a header, they are read as decimal "
+                   "numbers"});
+}
+
 bool is_kind_of_frame(std::string_view word) { return kind_named(word) != nullptr; }
 
 std::size_t CanTable::split(std::string_view line) {
@@ -332,7 +341,8 @@ const char* CanTable::read_label(CanFrame& frame, int64_t length) {
     return nullptr;
   }
   constexpr std::size_t kShownWords = 8;
-  if (*label == 1 && attack_words_.size() < kShownWords && !known_label_word(text) &&
+  if (*label == 1 && attack_words_.size() < kShownWords && text != "1.0" &&
+      !known_label_word(text) &&
       std::find(attack_words_.begin(), attack_words_.end(), text) == attack_words_.end()) {
     attack_words_.emplace_back(text);
   }
@@ -350,18 +360,19 @@ Notes CanTable::notes(const std::string& file) const {
   };
   if (is_by_position_) note("no column has a known name: taken as time, id, payload and label");
   if (!id_note_.empty()) note(id_note_, id_hint_);
-  if (id_note_.empty() && !ids_are_sure_ && !is_decimal_ && odd_ids_ > 0) {
-    note("ids are read as hexadecimal, though none has a letter, and " + grouped(odd_ids_) +
-             " would need 29 bits",
-         "of a column called id_dec they are read as decimal numbers");
-  }
+  if (id_note_.empty()) ids_.tell(file, out);
   if (is_gvret_) note("times are read as microseconds, as GVRET writes them");
   if (time_form_ == TimeForm::kTimeOfDay) note("times of a day, without a date: since midnight");
   const std::string label =
       place(Column::kLabel) < 0
           ? ""
           : printable_name(columns_[static_cast<std::size_t>(place(Column::kLabel))], 0);
-  if (!attack_words_.empty() && benign_words_.empty()) {
+  if (!benign_words_.empty() && place(Column::kLabel) < 0) {
+    out.push_back({file, "benign: not used, as no column holds labels", "", "option", 1});
+  } else if (!benign_words_.empty() && benign_ == 0) {
+    note("column " + label + ": no row has the word " + quoted_names(benign_words_) +
+         ", all are taken for attacks");
+  } else if (!attack_words_.empty() && benign_words_.empty()) {
     note("column " + label + ": " +
              (benign_ == 0 ? "no word of it means benign, all are taken" : "words that are taken") +
              " for attacks: " + quoted_names(attack_words_),

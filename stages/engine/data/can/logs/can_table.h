@@ -22,6 +22,23 @@ namespace kdgat::data {
 /// Whether a word says what kind a frame is: "Extended", "remote frame".
 bool is_kind_of_frame(std::string_view word);
 
+/// Whether ids that are read as hexadecimal may have been decimal numbers: none has a letter, and
+/// some would need 29 bits.
+class IdDoubt {
+ public:
+  void settle(bool is_sure) { is_sure_ = is_sure; }
+  void see(const CanFrame& frame) {
+    if (is_sure_) return;
+    for (uint32_t rest = frame.id; rest != 0; rest >>= 4) is_sure_ |= (rest & 15) > 9;
+    odd_ += frame.id >= 2048 ? 1 : 0;
+  }
+  void tell(const std::string& file, Notes& notes) const;
+
+ private:
+  bool is_sure_ = false;
+  int64_t odd_ = 0;
+};
+
 class CanTable {
  public:
   /// `lines`: the header and the first rows. `hex_ids`: ids are hexadecimal whatever they look
@@ -39,9 +56,7 @@ class CanTable {
   /// ones, by which ids are read as hexadecimal.
   void see(const CanFrame& frame) {
     benign_ += frame.label == 0 ? 1 : 0;
-    if (ids_are_sure_) return;
-    for (uint32_t rest = frame.id; rest != 0; rest >>= 4) ids_are_sure_ |= (rest & 15) > 9;
-    odd_ids_ += frame.id >= 2048 ? 1 : 0;
+    ids_.see(frame);
   }
 
   /// Whether it has the columns time, id, payload and maybe a label alone, with commas between
@@ -94,8 +109,7 @@ class CanTable {
   std::vector<int> other_labels_;           // places of label columns that are only compared
   bool is_by_position_ = false, is_decimal_ = false, is_decimal_bytes_ = false;
   bool is_base64_ = false, is_gvret_ = false;
-  bool ids_are_sure_ = false;
-  int64_t odd_ids_ = 0;  // that need 29 bits as hexadecimal numbers
+  IdDoubt ids_;
   std::string id_note_, id_hint_;
   TimeForm time_form_ = TimeForm::kNumber;
   double units_a_second_ = 0, day_ = 0, last_time_ = 0;

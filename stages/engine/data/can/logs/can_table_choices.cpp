@@ -199,8 +199,10 @@ void CanTable::choose_bytes(std::span<const std::string> rows) {
 void CanTable::choose_ids(std::span<const std::string> rows, bool hex_ids) {
   const int place = this->place(Column::kId);
   const TableColumn& column = columns_[static_cast<std::size_t>(place)];
-  ids_are_sure_ = column.base != 0 || hex_ids;
-  if (ids_are_sure_) {
+  // What says how long ids are leaves nothing open.
+  ids_.settle(column.base != 0 || hex_ids || this->place(Column::kExtended) >= 0 ||
+              this->place(Column::kKind) >= 0);
+  if (column.base != 0 || hex_ids) {
     is_decimal_ = column.base == 10 && !hex_ids;
     return;
   }
@@ -209,8 +211,7 @@ void CanTable::choose_ids(std::span<const std::string> rows, bool hex_ids) {
     return has_hex_letter(id) || has_prefix(id) || (id.size() > 1 && id[0] == '0') ||
            (id.back() | 0x20) == 'h';
   });
-  ids_are_sure_ = is_hex;
-  if (is_hex) return;
+  if (is_hex) return ids_.settle(true);
   const auto hex_id = [](const std::string& id) -> int64_t {
     CanFrame frame;
     return row::read_hex_id(id, frame) == nullptr ? int64_t{frame.id} : -1;
@@ -229,6 +230,7 @@ void CanTable::choose_ids(std::span<const std::string> rows, bool hex_ids) {
       ids, [&](const std::string& id) { return hex_id(id) >= 2048 && id.size() != kPadded; });
   is_decimal_ = (is_odd && all_of(ids, fits_decimal)) || any_of(ids, is_long) ||
                 (is_decimal_bytes_ && !ids.empty());
+  if (is_decimal_) ids_.settle(true);
   if (count_rows(ids)) {
     id_note_ = "column " + column.name + " counts the rows, and is taken for the ids of frames";
     return;

@@ -44,8 +44,8 @@ uint64_t nanoseconds(double seconds) {
 }
 
 std::tm calendar(double seconds) {
-  constexpr double kYear0 = -62167219200, kYear10000 = 253402300800;
-  require_time(seconds, kYear0, kYear10000 - 1);
+  constexpr double kYear10000 = 253402300800;
+  require_time(seconds, 0, kYear10000 - 1);  // readers know no date before 1970
   const auto whole = static_cast<std::time_t>(std::floor(seconds));
   std::tm out{};
   ::gmtime_r(&whole, &out);

@@ -49,7 +49,7 @@ bool is_header(const std::string& line) {
 
 /// The names of columns that stand in a comment, "# time,id,data"; any other line as it is.
 std::string_view without_mark(std::string_view line) {
-  const std::size_t first = line.find_first_not_of("#; \t");
+  const std::size_t first = line.find_first_not_of("#;/ \t");
   if (first == 0 || first == std::string_view::npos) return line;
   const std::string names(line.substr(first));
   bool has_time = false, has_id = false;
@@ -265,6 +265,7 @@ class TextRows : public FrameReader {
     }
     layout_.channels = &channels_;
     if (layout_.has_header) first_used_ = 1;
+    may_be_decimal_ = layout_.parse == parse_hcrl_row;
   }
 
   const char* format() const override { return layout_.format; }
@@ -280,6 +281,7 @@ class TextRows : public FrameReader {
   Notes notes() const override {
     Notes out;
     if (layout_.table) out = layout_.table->notes(reader_.name());
+    ids_.tell(reader_.name(), out);
     passed_.tell(reader_.name(), out);
     for (const std::string& what : channels_.problems()) out.push_back({reader_.name(), what, ""});
     return out;
@@ -293,7 +295,11 @@ class TextRows : public FrameReader {
         frame = CanFrame();
         continue;
       }
-      if (fault_ == nullptr && layout_.table) layout_.table->see(frame);
+      if (fault_ == nullptr && layout_.table) {
+        layout_.table->see(frame);
+      } else if (fault_ == nullptr && may_be_decimal_) {
+        ids_.see(frame);
+      }
       // candump -e says more of an error frame in lines of their own.
       const bool is_more = is_behind_error_ && fault_ != nullptr && line_.starts_with('\t');
       is_behind_error_ = fault_ == row::kErrorFrame || is_more;
@@ -328,7 +334,8 @@ class TextRows : public FrameReader {
   LogLayout layout_;
   ChannelNames channels_;
   Passed passed_;
-  bool look_like_gaps_ = false, is_behind_error_ = false;
+  bool look_like_gaps_ = false, is_behind_error_ = false, may_be_decimal_ = false;
+  IdDoubt ids_;
   std::vector<std::pair<int64_t, std::string>> first_lines_;  // read to recognise the form
   std::size_t first_used_ = 0;
   std::string_view line_;  // the last one

@@ -114,8 +114,8 @@ void WindowBuilder::finish() {
     const auto seen = std::clamp<int64_t>(window_ - stride_, 0, std::ssize(rows_));
     lost_attacks_ += std::count_if(rows_.begin() + seen, rows_.end(),
                                    [](const Row& row) { return row.label == 1; });
-    lost_attacks_ += has_last_ && last_.label == 1 ? 1 : 0;
   }
+  lost_attacks_ += has_last_ && last_.label == 1 ? 1 : 0;
   rows_.clear();
   skip_ = 0;
   has_last_ = emitted_ = false;

@@ -65,6 +65,24 @@ TEST_CASE("tables of ratings by the columns of public sets", "[rating_forms]") {
   }
 }
 
+TEST_CASE("names without a meaning are no users, and numbers may have a decimal comma",
+          "[rating_forms]") {
+  const test::ScratchFolder folder;
+  write_text(folder / "r.csv", "user;item;rating;note\nnan;1;3;-\na;1;2,5;-\n a;2;3;-\nb;1;2;-\n");
+  data::ImportReport report;
+  const RatingStore store = read_form(folder / "r.csv", folder, &report);
+  CHECK(store.ratings() == 3);
+  CHECK(copy(store.rating()) == std::vector<float>{2.5F, 3, 2});
+  CHECK(store.users() == 2);
+  std::string said;
+  for (const data::Note& one : report.warnings) said += one.text() + "\n";
+  CHECK_THAT(said, Contains("r.csv:2: no user") && Contains("column note is not used"));
+  write_text(folder / "bad.csv", "user,item,rating\na,1,good\nb,2,bad\n");
+  CHECK_THAT(
+      test::data_error([&] { read_form(folder / "bad.csv", folder); }),
+      Contains("nothing to learn from") && Contains("bad.csv:2: the rating is not a number"));
+}
+
 TEST_CASE("of a pair rated twice the later time counts", "[rating_forms]") {
   const test::ScratchFolder folder;
   write_text(folder / "a.csv", "user,item,rating,time\nA,b,5,9\nA,b,1,2\nB,b,3,4\n");

@@ -73,6 +73,13 @@ TEST_CASE("every fault is refused with its line", "[swc]") {
              Catch::StartsWith("n.swc:3: radius is not a number: nan"));
 }
 
+TEST_CASE("columns behind the seventh are counted", "[swc]") {
+  const Neuron neuron = read_swc(
+      file::LineReader("a.swc", "1 1 0 0 0 5 -1 9 9\n2 3 1 0 0 1 1\n3 3 2 0 0 1 2 9\n"), {});
+  CHECK(neuron.type.size() == 3);
+  CHECK(neuron.longer_rows == 2);
+}
+
 TEST_CASE("each repair mends its fault, and counts it", "[swc]") {
   SwcRepairs roots, radius, duplicates, parents;
   roots.roots = radius.radius = duplicates.duplicates = parents.parents = true;

@@ -38,7 +38,7 @@ inline std::string_view without_blanks(std::string_view text) {
 /// Also without comments.
 inline std::string_view without_comments(std::string_view text) {
   return without(text, [](std::string_view line) {
-    return line.empty() || line.starts_with("//") || line.starts_with(';');
+    return line.empty() || line.starts_with("//") || line.starts_with(';') || line.starts_with('#');
   });
 }
 

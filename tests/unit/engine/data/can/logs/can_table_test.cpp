@@ -131,6 +131,24 @@ TEST_CASE("numbers of classes are attacks, and a row without a label stays a fra
   CHECK_THAT(gaps.problems, Contains("column label: 3 rows have no label"));
 }
 
+TEST_CASE("words that are said to be benign and never come are reported", "[can_table]") {
+  const std::string log = "time,id,data,label\n1.0,1AB,00,good\n1.1,1AB,00,bad\n";
+  CHECK_THAT(read_table(log, "auto", {.benign = {"gud"}}).problems,
+             Contains("column label: no row has the word gud, all are taken for attacks"));
+  CHECK_THAT(read_table("time,id,data\n1.0,1AB,00\n", "auto", {.benign = {"x"}}).problems,
+             Contains("benign: not used, as no column holds labels"));
+  CHECK(read_table("time,id,data,label\n1.0,1AB,00,0.0\n1.1,1AB,00,1.0\n").problems.empty());
+}
+
+TEST_CASE("what says how long ids are leaves no doubt about them", "[can_table]") {
+  CHECK(read_table("time,id,extended,dlc,data\n1.0,100,0,1,11\n1.1,18000001,1,1,11\n")
+            .problems.empty());
+  std::string hcrl;
+  for (const char* id : {"848", "1072", "1087"}) hcrl += "1.0," + std::string(id) + ",1,11,R\n";
+  CHECK_THAT(read_table(hcrl).problems, Contains("none has a letter, and 3 would need 29 bits"));
+  CHECK_THAT(read_table(hcrl + "1.1,04B1,1,11,R\n").problems, !Contains("29 bits"));
+}
+
 TEST_CASE("a column of words of labels under another name asks for label_column", "[can_table]") {
   const std::string log = "time,id,data,Type\n1.0,1AB,00,Normal\n1.1,1AB,00,DoS\n";
   const ReadTable read = read_table(log);

@@ -107,11 +107,15 @@ TEST_CASE("a table of several logs is reported once, for what none of them meets
   write_text(folder / "in/labels.csv", "begin,end\n1,2\n101,102\n");
   for (const int start : {0, 100}) {
     std::string log;
-    for (int i = 0; i < 300; ++i) {
-      log += "(" + std::to_string(start) + "." + std::to_string(100 + i * 2) + ") can0 1A" +
-             std::to_string(i % 8) + "#00\n";
-    }
+    const auto add_rows = [&](int second) {
+      for (int i = 0; i < 300; ++i) {
+        log += "(" + std::to_string(second) + "." + std::to_string(100 + i * 2) + ") can0 1A" +
+               std::to_string(i % 8) + "#00\n";
+      }
+    };
+    add_rows(start);
     log += "(" + std::to_string(start + 2) + ".0) can0 1A0#00\n";
+    add_rows(start + 3);
     write_text(folder / "in" / (std::to_string(start) + ".log"), log);
   }
   CHECK(graph::import_logs(folder / "in", folder / "out", {}).warnings.empty());

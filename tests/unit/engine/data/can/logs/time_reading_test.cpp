@@ -154,6 +154,10 @@ TEST_CASE("a time that a form cannot hold is an error", "[time_reading]") {
                Contains("cannot be written"));
   }
   CHECK(converted("(-0.5) can0 123#00\n", ".log") == "(-0.500000) can0 123#00\n");
+  for (const char* ending : {".asc", ".pcapng", ".blf"}) {
+    CHECK_THAT(data_error([&] { converted("(-0.5) can0 123#00\n", ending); }),
+               Contains("cannot be written"));
+  }
 }
 
 TEST_CASE("candump logs of the field are read", "[time_reading]") {

@@ -237,7 +237,7 @@ TEST_CASE("attack rows behind the last full window are counted", "[windows]") {
   CHECK(lost(201, 50, 100, 100) == 1);
   CHECK(lost(201, 0, 100, 100) == 0);
   CHECK(lost(120, 15, 100, 10) == 10);  // windows end at 100 and 110
-  CHECK(lost(50, 20, 100, 100) == 0);   // one short window
+  CHECK(lost(50, 20, 100, 100) == 1);   // one short window, without the last row
 }
 
 TEST_CASE("one attack row makes an attack, else one unlabelled row leaves none", "[windows]") {
