@@ -66,8 +66,8 @@ class JoinedScoring : public decision::ExplainedScoring {
     std::vector<Heard> heard;  // frames of the batch: the detector hears them behind the network
     data::LogWindows windows(open(file), network_.shape, vocabulary_,
                              [&](const data::CanFrame& frame, bool restarts) {
-                               see(frame);
                                heard.push_back({frame, restarts});
+                               see(heard.back().frame);
                              });
     NetworkWords words(files_.channel);
     decision::LogScorer judge = watch(

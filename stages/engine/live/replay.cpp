@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/data/can/logs/can_log.h"
+#include "engine/data/can/logs/label_intervals.h"
 #include "engine/live/pace.h"
 
 namespace kdgat::live {
@@ -49,10 +50,13 @@ bool Replay::is_cancelled() {
 
 void Replay::run() {
   data::CanLog log(std::move(bytes_), options_.format, options_.strict);
+  data::LabelTables tables;
+  data::LabelIntervals* const labels = tables.of(name_);
   Pace pace(options_.speed);
   LiveFrame next;
   int unflushed = 0;
   while (!is_stopped() && log.next(next.frame)) {
+    if (labels != nullptr && next.frame.label < 0) next.frame.label = labels->label_of(next.frame);
     next.restarts = log.restarted();
     next.received = monotonic_now();
     if (options_.speed != kMostSpeed) {
@@ -73,6 +77,7 @@ void Replay::run() {
   }
   malformed_.store(log.malformed(), std::memory_order_relaxed);
   problems_ = data::as_diagnostics(log.problems());
+  for (data::Note& note : tables.notes()) problems_.push_back(std::move(note));
 }
 
 }  // namespace kdgat::live

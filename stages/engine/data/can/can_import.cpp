@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "engine/data/can/logs/can_log.h"
@@ -123,15 +124,28 @@ class LogImporter {
 class CanInput : public DomainInput {
  public:
   CanInput(std::vector<LogFile> files, CanImportOptions options)
-      : DomainInput(std::move(files)), options_(std::move(options)) {}
+      : DomainInput(with_tables(files)), logs_(std::move(files)), options_(std::move(options)) {}
 
   void import(const ImportCall& call) const override {
-    graph::GraphStoreData data = LogImporter(options_, call).read(files());
+    graph::GraphStoreData data = LogImporter(options_, call).read(logs_);
     data.options = call.made_with;
     graph::write_graph_store(call.to, data);
   }
 
  private:
+  /// And the tables of labels next to them: what the import depends on.
+  static std::vector<LogFile> with_tables(const std::vector<LogFile>& logs) {
+    std::vector<LogFile> out = logs;
+    std::set<std::filesystem::path> tables;
+    for (const LogFile& log : logs) {
+      if (log.path != "-") tables.insert(label_table_of(log.path));
+    }
+    tables.erase(std::filesystem::path());
+    for (const auto& table : tables) out.push_back({table, table.string(), "", "labels"});
+    return out;
+  }
+
+  std::vector<LogFile> logs_;
   CanImportOptions options_;
 };
 

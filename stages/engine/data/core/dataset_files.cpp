@@ -37,6 +37,14 @@ bool is_label_table(const fs::path& path) {
   return name == "labels.csv" || name.ends_with(".labels.csv");
 }
 
+/// A text about a data set that is called as such texts are.
+bool is_about(const fs::path& path) {
+  const std::string stem = small_letters(unpacked_name(path).stem().string());
+  constexpr std::array kNames = {"readme", "license", "licence", "citation", "changelog"};
+  return unpacked_name(path).extension() != ".log" &&
+         std::find(kNames.begin(), kNames.end(), stem) != kNames.end();
+}
+
 /// What is in a folder: its logs, and what stands beside them.
 class LogFolder {
  public:
@@ -46,7 +54,7 @@ class LogFolder {
     for (Note& note : walk.notes) notes_.push_back(std::move(note));
     std::vector<fs::path> tables;
     for (const fs::path& path : walk.files) {
-      if (is_log(path)) {
+      if (is_log(path) && !is_about(path)) {
         add(path);
       } else {
         (is_label_table(path) ? tables : others_).push_back(path);

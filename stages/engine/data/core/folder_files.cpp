@@ -1,9 +1,11 @@
 #include "engine/data/core/folder_files.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "engine/data/core/folder_walk.h"
+#include "engine/data/core/part_names.h"
 #include "engine/file/tar.h"
 #include "kdgat/text.h"
 
@@ -53,6 +55,29 @@ void tell_left_out(const fs::path& source, const std::vector<LogFile>& used, Not
                    "left out, as this data has no such files: " +
                        (others.size() > kNamed ? counted_endings(others) : names),
                    "", "file", std::ssize(others), true});
+}
+
+void tell_folder_parts(const std::vector<std::string>& names, Notes& notes) {
+  std::vector<std::string> others;
+  std::map<fs::path, FolderPart> contradictions;
+  bool is_training = false;
+  for (const std::string& name : names) {
+    const FolderPart said = part_of_folders(fs::path(name).parent_path(), part_of_name);
+    if (said.part.empty()) others.push_back(name);
+    if (!said.outer.empty()) contradictions.try_emplace(said.folder, said);
+    is_training |= said.part.empty() || said.part == "train";
+  }
+  for (const auto& [folder, said] : contradictions) notes.push_back(contradiction_of("", said));
+  if (others.size() < names.size() && !others.empty()) {
+    notes.push_back(
+        {"",
+         "in no folder for train, val or test, and taken for training: " + counted_folders(others),
+         ""});
+  }
+  if (!is_training) {
+    notes.push_back({"", "every file is in a folder for val or test: none is for training",
+                     "name the folder above that of train"});
+  }
 }
 
 bool is_archive(const fs::path& path) {

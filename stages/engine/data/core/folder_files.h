@@ -28,6 +28,11 @@ std::vector<LogFile> files_where(
 void tell_left_out(const std::filesystem::path& source, const std::vector<LogFile>& used,
                    Notes& notes);
 
+/// Says in `notes`, where folders say what some files are for, which are in no such folder and are
+/// taken for training, which folders contradict each other, and whether none is for training.
+/// `names`: relative to the data set.
+void tell_folder_parts(const std::vector<std::string>& names, Notes& notes);
+
 /// Whether the name is one of a tar archive: .tar, .tar.gz or .tgz.
 bool is_archive(const std::filesystem::path& path);
 /// Whether one of the first files of an archive has a name that `is_wanted`; false where it cannot

@@ -153,17 +153,26 @@ std::function<void(int64_t)> byte_counter(const std::vector<LogFile>& files,
 
 constexpr const char* kAccountName = "import.json";  // next to the store
 
-void write_account(const fs::path& folder, const std::string& fingerprint, const Notes& notes) {
+/// What an import reported: of its files when they were looked for, and of what it read.
+struct Account {
+  Notes found, read;
+};
+
+void write_account(const fs::path& folder, const std::string& fingerprint, const Account& account) {
   AtomicFile file(folder / kAccountName);
-  file.write(exact_dump({{"input", fingerprint}, {"warnings", notes}}) + "\n");
+  file.write(
+      exact_dump({{"input", fingerprint}, {"found", account.found}, {"warnings", account.read}}) +
+      "\n");
   file.commit();
 }
 
 /// None where it is not there, is damaged, or is of another import.
-std::optional<Notes> account_of(const fs::path& folder, const std::string& fingerprint) {
+std::optional<Account> account_of(const fs::path& folder, const std::string& fingerprint) {
   try {
     const json account = exact_parse(small_file(folder / kAccountName, kLargestJson));
-    if (account.at("input") == fingerprint) return account.at("warnings").get<Notes>();
+    if (account.at("input") == fingerprint) {
+      return Account{account.at("found").get<Notes>(), account.at("warnings").get<Notes>()};
+    }
   } catch (const Error&) {            // NOLINT(bugprone-empty-catch): the import is made again
   } catch (const json::exception&) {  // NOLINT(bugprone-empty-catch)
   }
@@ -172,8 +181,8 @@ std::optional<Notes> account_of(const fs::path& folder, const std::string& finge
 
 /// What was reported when the store that stands in `folder` was made from the same input; none if
 /// it was not.
-std::optional<Notes> standing_account(Domains domains, const fs::path& folder,
-                                      const std::string& fingerprint) {
+std::optional<Account> standing_account(Domains domains, const fs::path& folder,
+                                        const std::string& fingerprint) {
   const fs::path path = folder / kStoreName;
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return std::nullopt;
@@ -279,11 +288,12 @@ ImportReport import_files(Domains domains, const fs::path& source, const fs::pat
 
   const fs::path store = out / kStoreName;
   const std::string fingerprint = fingerprint_of(input->files(), made_with, values);
-  std::optional<Notes> account;
+  std::optional<Account> account;
+  const Notes found_notes = report.warnings;
   if (source != "-") account = standing_account(domains, out, fingerprint);
   report.reused = account.has_value();
   if (report.reused) {
-    report.warnings = *std::move(account);
+    for (Note& note : account->read) report.warnings.push_back(std::move(note));
   } else {
     check_mistaken_options(domains, *domain, values);
     made_with["input"] = fingerprint;
@@ -293,7 +303,8 @@ ImportReport import_files(Domains domains, const fs::path& source, const fs::pat
     } else {
       input->import({made_with, store, cancelled, done, report});
     }
-    write_account(out, fingerprint, report.warnings);
+    const auto read = report.warnings.begin() + std::ssize(found_notes);
+    write_account(out, fingerprint, {found_notes, {read, report.warnings.end()}});
   }
   divide(*domain, out, values);
   StoreView made = domain->open(store, graph::Check::kOnce);
@@ -347,7 +358,9 @@ DataFolder open_folder(Domains domains, const fs::path& folder, graph::Check che
 }
 
 Notes notes_of_import(const fs::path& folder, const StoreView& store) {
-  return account_of(folder, store.options.value("input", "")).value_or(Notes());
+  Account account = account_of(folder, store.options.value("input", "")).value_or(Account());
+  for (Note& note : account.read) account.found.push_back(std::move(note));
+  return account.found;
 }
 
 fs::path store_of(Domains domains, const fs::path& path) {

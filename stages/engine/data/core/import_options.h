@@ -89,9 +89,13 @@ inline graph::SplitOptions split_options(const nlohmann::json& values) {
 struct LabelOptions {
   /// One sentence, as several kinds of data have the option.
   static constexpr const char* kLabelColumn =
-      "Column of classes in a table of labels; of a log or of texts the column of labels, which is "
-      "found by its name otherwise.";
-  std::string label_column = "class";
+      "Column of classes in a table of labels, of a log or of texts; empty: class, or what else "
+      "such tables call it.";
+  std::string label_column;
+
+  /// Whether a column is named; by itself it is found by its name.
+  bool names_label() const { return !label_column.empty(); }
+  std::string label_name() const { return names_label() ? label_column : "class"; }
 
   static auto label_row() {
     return field("label_column", &LabelOptions::label_column, kLabelColumn);

@@ -91,7 +91,7 @@ FolderPart part_of_folders(const std::filesystem::path& folders,
 }
 
 std::string part_of_file(const std::filesystem::path& name) {
-  return part_of_folders(name.parent_path()).part;
+  return part_of_folders(name.parent_path(), part_of_name).part;
 }
 
 Diagnostic contradiction_of(const std::filesystem::path& root, const FolderPart& said) {

@@ -37,7 +37,7 @@ struct FolderPart {
 FolderPart part_of_folders(const std::filesystem::path& folders,
                            std::string_view (*part_of)(std::string_view name) = part_of_folder);
 
-/// The same of a file, by its name relative to the data set.
+/// The same of a file, by its name relative to the data set; by whole words of its folders.
 std::string part_of_file(const std::filesystem::path& name);
 
 /// The warning of a folder of `root` that contradicts one around it.

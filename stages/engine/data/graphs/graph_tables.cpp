@@ -40,11 +40,11 @@ struct TableGraphs {
 /// The column of labels; none where the table has none.
 std::optional<std::size_t> label_column_of(const file::CsvReader& table,
                                            const GraphsOptions& options) {
-  if (options.label_column != GraphsOptions().label_column) {
+  if (options.names_label()) {
     return table.require(options.label_column);
   }
   const auto label = table.find("label");
-  return label ? label : table.find(options.label_column);
+  return label ? label : table.find(options.label_name());
 }
 
 std::string part_in(const file::CsvReader& table, std::size_t column) {

@@ -52,9 +52,9 @@ class LogScoring {
     return {file::ByteReader(file.path, stopped), options_.format, options_.strict, file.channel,
             options_};
   }
-  /// Called for each frame that is read.
-  void see(const data::CanFrame& frame) {
-    if (labels_ != nullptr && frame.label < 0) labels_->label_of(frame);
+  /// Call for each frame that is read: gives it the label of the table next to its log.
+  void see(data::CanFrame& frame) {
+    if (labels_ != nullptr && frame.label < 0) frame.label = labels_->label_of(frame);
   }
   /// The judge has finished the log: counts what it found. Throws Error(kData) where nothing could
   /// be judged.

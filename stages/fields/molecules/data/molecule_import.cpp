@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "engine/arrays/random.h"
-#include "engine/data/core/dataset_files.h"
+#include "engine/data/core/folder_files.h"
 #include "engine/data/core/part_names.h"
 #include "fields/molecules/data/amber.h"
 #include "fields/molecules/data/force_field.h"
@@ -210,17 +210,10 @@ class Importer {
   /// Where folders say what some are for, those in none are for training, as other data is.
   void settle_parts() {
     if (!has_folder_parts_) return;
-    std::vector<std::string> others;
-    for (std::size_t g = 0; g < data_.part.size(); ++g) {
-      if (data_.part[g] >= 0) continue;
-      data_.part[g] = 0;
-      others.push_back(data_.sources[static_cast<std::size_t>(data_.source_of[g])].path);
-    }
-    if (others.empty()) return;
-    report_.warnings.push_back({"",
-                                "in no folder for train, val or test, and taken for training: " +
-                                    data::counted_folders(others),
-                                ""});
+    std::vector<std::string> names;
+    for (const graph::Source& source : data_.sources) names.push_back(source.path);
+    data::tell_folder_parts(names, report_.warnings);
+    std::replace(data_.part.begin(), data_.part.end(), int32_t{-1}, int32_t{0});
   }
 
   void warn() {

@@ -19,8 +19,8 @@ MoleculeLabels::MoleculeLabels(file::LineReader lines, const MoleculeOptions& op
   std::optional<std::size_t> name = table.find("file"), ligand, part, group;
   if (!name) name = table.find("graph");
   if (!name) name = table.require("file");
-  ligand = table.find(options.label_column);
-  const bool is_default = options.label_column == data::LabelOptions().label_column;
+  ligand = table.find(options.label_name());
+  const bool is_default = !options.names_label();
   if (!ligand && is_default) ligand = table.find("ligand");
   if (!ligand && !is_default) ligand = table.require(options.label_column);
   if (!options.split_column.empty()) part = table.require(options.split_column);

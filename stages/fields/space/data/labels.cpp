@@ -17,10 +17,9 @@ Labels::Labels(file::LineReader lines, const std::string& key, const SpatialOpti
                data::Notes& notes) {
   file::CsvReader table(std::move(lines));
   const std::size_t name = table.require(key);
-  std::optional<std::size_t> label = table.find(options.label_column), target;
-  const bool may_lack =
-      !options.target_column.empty() && options.label_column == SpatialOptions().label_column;
-  if (!label && !may_lack) label = table.require(options.label_column);
+  std::optional<std::size_t> label = table.find(options.label_name()), target;
+  const bool may_lack = !options.target_column.empty() && !options.names_label();
+  if (!label && !may_lack) label = table.require(options.label_name());
   if (!options.target_column.empty()) target = table.require(options.target_column);
   data::tell_unused_columns(table, {name, label, target}, notes, true);
   std::vector<std::string> names, places;

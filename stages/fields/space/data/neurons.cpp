@@ -5,8 +5,7 @@
 #include <set>
 
 #include "engine/arrays/random.h"
-#include "engine/data/core/dataset_files.h"
-#include "engine/data/core/part_names.h"
+#include "engine/data/core/folder_files.h"
 #include "engine/file/tar.h"
 #include "fields/space/data/spatial_builder.h"
 #include "fields/space/data/spatial_import.h"
@@ -201,19 +200,6 @@ std::vector<std::vector<int32_t>> choose_roots(const std::vector<NamedNeuron>& n
   return out;
 }
 
-/// Neurons in no folder for train, val or test, where others are in one.
-void tell_parts(const std::vector<NamedNeuron>& neurons, data::Notes& notes) {
-  std::vector<std::string> others;
-  for (const NamedNeuron& one : neurons) {
-    if (data::part_of_file(one.name).empty()) others.push_back(one.name);
-  }
-  if (others.empty() || others.size() == neurons.size()) return;
-  notes.push_back({"",
-                   "in no folder for train, val or test, and taken for training: " +
-                       data::counted_folders(others),
-                   ""});
-}
-
 }  // namespace
 
 graph::GraphStoreData import_neurons(const SpatialImport& import) {
@@ -262,7 +248,9 @@ graph::GraphStoreData import_neurons(const SpatialImport& import) {
   }
   labels.tell_unmet(brought ? "labels.csv in the archive" : import.input.labels.string(),
                     import.warnings);
-  tell_parts(neurons, import.warnings);
+  std::vector<std::string> names;
+  for (const NamedNeuron& one : neurons) names.push_back(one.name);
+  data::tell_folder_parts(names, import.warnings);
   if (without > 0) {
     import.warnings.push_back({"",
                                files(without) + "without a branch point of " +

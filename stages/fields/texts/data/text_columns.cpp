@@ -46,7 +46,7 @@ TextColumns::TextColumns(const std::vector<std::string>& header, const TextImpor
   }
   const TextImportOptions plain;
   if (text < 0 && options.text_column == plain.text_column) text = first_of(header, kTexts);
-  if (label < 0 && options.label_column == plain.label_column) label = first_of(header, kLabels);
+  if (label < 0 && !options.names_label()) label = first_of(header, kLabels);
 }
 
 bool is_document_list(std::string_view head) {

@@ -342,8 +342,8 @@ bool may_be_other_data(const std::string& format) {
 }
 
 std::vector<std::string> label_columns(const TextImportOptions& options) {
-  if (options.label_column != data::LabelOptions().label_column) return {options.label_column};
-  return {"label", options.label_column};
+  if (options.names_label()) return {options.label_column};
+  return {"label", options.label_name()};
 }
 
 TextPart part_named(std::string_view word) {

@@ -222,7 +222,8 @@ const char* CanTable::read_flags(CanFrame& frame) const {
   KDGAT_TRY(read_flag(cell(Column::kEsi), esi));
   frame.fd_flags = static_cast<uint8_t>((brs ? 1 : 0) | (esi ? 2 : 0));
   if (const std::string_view text = cell(Column::kDirection); !text.empty()) {
-    frame.tx = (text.front() | 0x20) == 't' || (text.front() | 0x20) == 's' || text == "1";
+    frame.tx = (text.front() | 0x20) == 't' || (text.front() | 0x20) == 's' ||
+               (text.front() | 0x20) == 'o' || text == "1";
   }
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const std::string_view text = cell(static_cast<int>(i));
@@ -318,10 +319,13 @@ bool CanTable::is_padding(int64_t count) const {
   return true;
 }
 
-std::optional<int> CanTable::label_of(std::string_view word) const {
+std::optional<int> CanTable::label_of(std::string_view word) {
   const std::optional<int> usual = label_word(word);
   if (benign_words_.empty() || usual == -1) return usual;
-  return std::find(benign_words_.begin(), benign_words_.end(), word) == benign_words_.end() ? 1 : 0;
+  const auto found = std::find(benign_words_.begin(), benign_words_.end(), word);
+  if (found == benign_words_.end()) return 1;
+  are_met_[static_cast<std::size_t>(found - benign_words_.begin())] = true;
+  return 0;
 }
 
 const char* CanTable::read_label(CanFrame& frame, int64_t length) {
@@ -353,6 +357,14 @@ const char* CanTable::read_label(CanFrame& frame, int64_t length) {
   return nullptr;
 }
 
+std::vector<std::string> CanTable::unmet_words() const {
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < benign_words_.size(); ++i) {
+    if (!are_met_[i]) out.push_back(benign_words_[i]);
+  }
+  return out;
+}
+
 Notes CanTable::notes(const std::string& file) const {
   Notes out;
   const auto note = [&](const std::string& what, const std::string& hint = "") {
@@ -369,9 +381,9 @@ Notes CanTable::notes(const std::string& file) const {
           : printable_name(columns_[static_cast<std::size_t>(place(Column::kLabel))], 0);
   if (!benign_words_.empty() && place(Column::kLabel) < 0) {
     out.push_back({file, "benign: not used, as no column holds labels", "", "option", 1});
-  } else if (!benign_words_.empty() && benign_ == 0) {
-    note("column " + label + ": no row has the word " + quoted_names(benign_words_) +
-         ", all are taken for attacks");
+  } else if (const std::vector<std::string> unmet = unmet_words(); !unmet.empty()) {
+    note("column " + label + ": no row has the word " + quoted_names(unmet) +
+         (benign_ == 0 ? ", all are taken for attacks" : ", and words count as they are written"));
   } else if (!attack_words_.empty() && benign_words_.empty()) {
     note("column " + label + ": " +
              (benign_ == 0 ? "no word of it means benign, all are taken" : "words that are taken") +

@@ -66,6 +66,7 @@ class CanTable {
   int place(Column column) const { return place_[static_cast<std::size_t>(column)]; }
   /// Of the times that it gives; 0: nothing says it.
   double units_a_second() const { return units_a_second_; }
+  char separator() const { return separator_; }
   int columns() const { return static_cast<int>(columns_.size()); }
 
  private:
@@ -97,9 +98,10 @@ class CanTable {
   const char* read_length(CanFrame& frame, int64_t& length) const;
   const char* read_payload(CanFrame& frame, int64_t length) const;
   const char* read_bytes(CanFrame& frame, int64_t length) const;
+  std::vector<std::string> unmet_words() const;  // of benign_words_
   bool is_padding(int64_t count) const;
   const char* read_label(CanFrame& frame, int64_t length);
-  std::optional<int> label_of(std::string_view word) const;
+  std::optional<int> label_of(std::string_view word);
 
   char separator_ = ',';
   std::vector<TableColumn> columns_;
@@ -117,6 +119,7 @@ class CanTable {
   std::size_t count_ = 0;
   int64_t disagreements_ = 0, benign_ = 0, unlabelled_ = 0;
   std::vector<std::string> benign_words_;  // as the option says; empty: the usual ones
+  std::vector<bool> are_met_;              // of these
   std::vector<std::string> attack_words_;  // that are no usual ones
 };
 

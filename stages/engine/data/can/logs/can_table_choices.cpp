@@ -39,7 +39,7 @@ bool is_base64(std::string_view text) {
 
 CanTable::CanTable(const std::string& file, std::span<const std::string> lines, bool hex_ids,
                    const LogReading& reading)
-    : benign_words_(reading.benign) {
+    : benign_words_(reading.benign), are_met_(reading.benign.size()) {
   find_columns(file, lines.front());
   const auto rows = lines.subspan(1);
   choose_kinds(rows);
@@ -154,6 +154,11 @@ void CanTable::name_label(const std::string& file, const std::string& name) {
   if (named == columns_.end()) {
     throw Error(ExitCode::kData, "no column is called " + name,
                 "label_column=NAME names one of the header", file + ":1");
+  }
+  for (const Column needed : {Column::kTime, Column::kId, Column::kPayload, Column::kByte}) {
+    if (named->column != needed) continue;
+    throw Error(ExitCode::kData, "column " + name + " holds no labels: frames are read from it",
+                "label_column=NAME names another one", file + ":1");
   }
   const int place = static_cast<int>(named - columns_.begin());
   int& label = place_[static_cast<std::size_t>(Column::kLabel)];

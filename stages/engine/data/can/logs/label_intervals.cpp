@@ -101,7 +101,12 @@ LabelIntervals::LabelIntervals(const fs::path& table) : table_(table.string()) {
     if (one.end < one.begin) {
       throw Error(ExitCode::kData, "the interval ends before it begins", "", rows.where());
     }
-    if (label && label_word(rows.field(*label)) == 0) {
+    const std::optional<int> what = label ? label_word(rows.field(*label)) : 1;
+    if (!what) {
+      throw Error(ExitCode::kData, file::shown(rows.field(*label)) + " is no label", "",
+                  rows.where());
+    }
+    if (*what == 0) {
       ++benign_;
       continue;
     }

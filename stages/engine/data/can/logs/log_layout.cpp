@@ -32,10 +32,12 @@ const LogLayout kForms[] = {
     {"can-table", parse_can_table_row, true, {}, 0},
 };
 
-/// A line that is blank, or a comment: no row of a log begins so.
-bool is_no_row(std::string_view line) {
+/// A line that is blank, or a comment: no row of a log begins so. A table may have a blank first
+/// cell ahead of its separator.
+bool is_no_row(std::string_view line, char separator = 0) {
   const std::size_t first = line.find_first_not_of(" \t\r");
   if (first == std::string_view::npos) return true;
+  if (line[first] == separator) return false;
   constexpr std::string_view kSeparator = "sep=";  // what spreadsheets ask for
   return line.substr(first, kSeparator.size()) == kSeparator || line[first] == '#' ||
          line[first] == ';' || line.substr(first, 2) == "//";
@@ -43,21 +45,39 @@ bool is_no_row(std::string_view line) {
 
 bool is_header(const std::string& line) {
   return line.find_first_of("ghijklmnopqrstuvwxyzGHIJKLMNOPQSUVWXYZ") != std::string::npos &&
-         line.find_first_of(",;\t") != std::string::npos && line.find('#') == std::string::npos &&
+         line.find_first_of(",;\t") != std::string::npos &&
+         line.find('#', 1) == std::string::npos &&
          std::string("0123456789(-").find(line[0]) == std::string::npos;
 }
 
-/// The names of columns that stand in a comment, "# time,id,data"; any other line as it is.
-std::string_view without_mark(std::string_view line) {
-  const std::size_t first = line.find_first_not_of("#;/ \t");
-  if (first == 0 || first == std::string_view::npos) return line;
-  const std::string names(line.substr(first));
+/// Whether a line has names of the columns that every frame needs.
+bool has_names(std::string_view line) {
+  const std::string names(line);
   bool has_time = false, has_id = false;
   for (const TableColumn& one : table_columns(names, separator_of(names))) {
     has_time |= one.column == Column::kTime;
     has_id |= one.column == Column::kId;
   }
-  return has_time && has_id && is_header(names) ? line.substr(first) : line;
+  return has_time && has_id && is_header(names);
+}
+
+/// Whether a line that looks like a comment is a header whose first column has no name, or is
+/// called "#": ";time;id;data", "#;time;id;data".
+bool is_marked_header(std::string_view line) {
+  const bool is_bare = line.size() > 1 && line[0] == ';' && line[1] != ' ' && line[1] != ';';
+  const bool is_number = line.size() > 1 && line[0] == '#' &&
+                         std::string_view(",;\t").find(line[1]) != std::string_view::npos;
+  return (is_bare || is_number) && has_names(line);
+}
+
+/// The names of columns that stand in a comment, "# time,id,data"; any other line as it is.
+std::string_view without_mark(std::string_view line) {
+  const std::size_t first = line.find_first_not_of("#; /\t");
+  if (line.empty() || line[0] == '\t' || first == 0 || first == std::string_view::npos ||
+      is_marked_header(line)) {
+    return line;
+  }
+  return has_names(line.substr(first)) ? line.substr(first) : line;
 }
 
 /// candump -td and -tz write three digits of seconds, times since 1970 have ten.
@@ -216,7 +236,7 @@ bool is_text_log(const std::string& file, std::string_view head) {
     const std::size_t end = std::min(head.find('\n', at), head.size());
     std::string_view line = head.substr(at, end - at);
     if (lines.empty()) line = without_mark(line);
-    if (!is_no_row(line)) lines.emplace_back(line);
+    if (!is_no_row(line) || (lines.empty() && is_marked_header(line))) lines.emplace_back(line);
     at = end + 1;
   }
   if (lines.empty()) return false;
@@ -241,7 +261,9 @@ class TextRows : public FrameReader {
         line.remove_prefix(kByteOrderMark.size());
       }
       if (probe.empty()) line = without_mark(line);
-      if (is_no_row(line)) {
+      const bool is_first = probe.empty() && is_marked_header(line);
+      const char separator = probe.empty() ? '\0' : separator_of(probe.front());
+      if (!is_first && is_no_row(line, separator)) {
         pass(line);
         continue;
       }
@@ -290,7 +312,8 @@ class TextRows : public FrameReader {
   Got next(CanFrame& frame) override {
     while (next_line()) {
       fault_ = layout_.parse(layout_, line_, frame);
-      if (fault_ != nullptr && is_no_row(line_)) {
+      const char separator = layout_.table ? layout_.table->separator() : '\0';
+      if (fault_ != nullptr && is_no_row(line_, separator)) {
         pass(line_);
         frame = CanFrame();
         continue;

@@ -13,11 +13,10 @@ namespace kdgat::data {
 struct LogReading {
   std::string time_unit = "auto";  ///< auto, s, ms, us or ns
   std::string time = "auto";       ///< auto, absolute or delta
-  std::string label_column = LabelOptions().label_column;
+  std::string label_column{};
   std::vector<std::string> benign{};
 
-  /// Whether a column of labels is named; by itself it is found by its name.
-  bool names_label() const { return label_column != LabelOptions().label_column; }
+  bool names_label() const { return !label_column.empty(); }
 
   static auto reading_rows() {
     using O = LogReading;

@@ -112,6 +112,7 @@ const char* parse_hcrl_row(const LogLayout&, std::string_view line, CanFrame& fr
   for (; length < 8 && (field == "00" || field.empty()) && fields.next(behind); ++length) {
     field = behind;
   }
+  if (field == "00" || field.empty()) return nullptr;  // filled up, and without a flag
   if (field == "R" || field == "0") {
     frame.label = 0;
   } else if (field == "T" || field == "1") {

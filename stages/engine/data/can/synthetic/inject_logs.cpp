@@ -8,6 +8,7 @@
 
 #include "engine/data/can/logs/can_log.h"
 #include "engine/data/can/logs/format_log.h"
+#include "engine/data/can/logs/label_intervals.h"
 #include "engine/data/can/synthetic/inject.h"
 #include "engine/data/core/dataset_files.h"
 #include "kdgat/atomic_file.h"
@@ -98,11 +99,14 @@ class LogReader {
   std::vector<CanFrame> read(const InputLog& input) {
     CanLog log(file::ByteReader(input.path, call_.cancelled), options_.input_format,
                options_.strict, kAllChannels, options_);
+    LabelTables tables;
+    LabelIntervals* const labels = tables.of(input.path);
     std::vector<CanFrame> frames;
     int64_t attack_rows = 0, first_attack = 0, remote = 0;
     std::bitset<kMostChannels> buses;
     CanFrame frame;
     while (log.next(frame)) {
+      if (frame.label < 0 && labels != nullptr) frame.label = labels->label_of(frame);
       frames.push_back(frame);
       check_payload(frame, log.rows(), input);
       if (frame.label == 1 && ++attack_rows == 1) first_attack = log.rows();
@@ -121,6 +125,7 @@ class LogReader {
                   input.name);
     }
     for (Note& problem : log.problems()) warnings_.push_back(std::move(problem));
+    for (Note& problem : tables.notes()) warnings_.push_back(std::move(problem));
     if (buses.count() > 1 && options_.format != "candump") {
       warnings_.push_back(
           {input.name,

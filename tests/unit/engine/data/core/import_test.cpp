@@ -10,6 +10,7 @@ namespace {
 
 using test::data_error;
 using test::write_text;
+namespace fs = std::filesystem;
 
 /// `rows` rows whose ids are `first`, `first`+1, .. and back after `ids` of them.
 std::string log_text(int rows, int first, int ids, const std::string& label = ",0") {
@@ -176,6 +177,42 @@ TEST_CASE("the published options give the published counts", "[import]") {
   unchunked.chunk_rows = 0;
   unchunked.exclude = {"Spark", "spark", "fuzzing-kia", "DoS-sonata"};
   CHECK(graph::import_logs(*logs, folder.path(), unchunked).graphs == 9367);
+}
+
+TEST_CASE("a table of labels next to a log is part of what an import depends on", "[import]") {
+  const test::ScratchFolder folder;
+  std::string log = "timestamp,arbitration_id,data_field\n";
+  for (int i = 0; i < 400; ++i) {
+    log += std::to_string(i) + ".0,1A" + std::to_string(i % 6) + ",00\n";
+  }
+  write_text(folder / "in/a.csv", log);
+  const auto imported = [&] { return graph::import_logs(folder / "in", folder / "out", {}); };
+  CHECK_FALSE(imported().reused);
+  CHECK(imported().reused);
+  write_text(folder / "in/a.labels.csv", "begin,end\n10,20\n");
+  CHECK_FALSE(imported().reused);
+  CHECK(imported().reused);
+  write_text(folder / "in/a.labels.csv", "begin,end\n10,200\n");
+  CHECK_FALSE(imported().reused);
+  fs::remove(folder / "in/a.labels.csv");
+  CHECK_FALSE(imported().reused);
+}
+
+TEST_CASE("an import that is used again names the files of now", "[import]") {
+  const test::ScratchFolder folder;
+  std::string log = "timestamp,arbitration_id,data_field,note\n";
+  for (int i = 0; i < 300; ++i) {
+    log += std::to_string(i) + ".0,1A" + std::to_string(i % 6) + ",00,x\n";
+  }
+  write_text(folder / "in/a.csv", log);
+  write_text(folder / "in/README.txt", "of these logs");
+  const auto unused = [&] {
+    return unused_in(graph::import_logs(folder / "in", folder / "out", {}).warnings);
+  };
+  CHECK(unused() == nlohmann::json{{"column", 1}, {"file", 1}});
+  write_text(folder / "in/b.cvs", log);
+  CHECK(unused() == nlohmann::json{{"column", 1}, {"file", 2}});
+  CHECK(graph::import_logs(folder / "in", folder / "out", {}).reused);
 }
 
 TEST_CASE("windows of a real log equal the golden file", "[import]") {

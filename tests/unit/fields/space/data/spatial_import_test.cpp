@@ -106,6 +106,23 @@ TEST_CASE("folders for train, val and test say what neurons are for", "[spatial_
                        Catch::Contains("taken for training: the folder itself (1)"));
 }
 
+TEST_CASE("folders of neurons that contradict each other, or train none, are reported",
+          "[spatial_import]") {
+  const test::ScratchFolder folder;
+  const auto said = [&](const char* in, std::vector<const char*> names) {
+    for (const char* name : names) {
+      write_text(folder / in / (std::string(name) + ".swc"), kNeuron);
+    }
+    std::string out;
+    for (const data::Note& one : import_to(folder, folder / in).warnings) out += one.text() + "\n";
+    return out;
+  };
+  CHECK_THAT(said("one", {"test/a", "test/b", "validation/c"}),
+             Catch::Contains("none is for training"));
+  CHECK_THAT(said("two", {"train/test/a", "train/b", "train/c"}), Catch::Contains("train"));
+  CHECK(said("three", {"testis/a", "validated/b", "c", "d"}).empty());
+}
+
 TEST_CASE("a file, a folder and archives of the same neurons give the same graphs",
           "[spatial_import]") {
   const test::ScratchFolder folder;

@@ -128,6 +128,9 @@ TEST_CASE("hcrl rows may be filled up to eight bytes", "[can_log]") {
   CHECK(payload(read.frames[0]) == "0EC7");
   CHECK((read.frames[0].label == 0 && read.frames[1].label == 1 && read.frames[2].label == 0));
   CHECK(payload(read.frames[3]) == "0000000000000000");
+  const Read bare =
+      read_text("1.0,0130,2,0e,c7,00,00,00,00,00,00\n1.1,0131,8,0e,c7,00,00,00,00,00,1\n");
+  CHECK(bare.frames.size() == 1);
 }
 
 TEST_CASE("candump -e explains an error frame in lines of their own", "[can_log]") {

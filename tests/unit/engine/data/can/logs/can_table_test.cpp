@@ -111,6 +111,13 @@ TEST_CASE("words of labels that are no usual ones are named, and an option says 
   CHECK_THAT(chosen.problems, !Contains("words"));
   const ReadTable named = read_table(log, "auto", {.label_column = "Driver", .benign = {"Ann"}});
   CHECK(labels_of(named) == "010");
+  const std::string both = "time,id,data,attack,class\n1.0,100,01,0,DoS\n1.1,101,01,1,Normal\n";
+  CHECK(labels_of(read_table(both)) == "01");
+  CHECK(labels_of(read_table(both, "auto", {.label_column = "class"})) == "10");
+  for (const char* needed : {"time", "id", "data"}) {
+    CHECK_THAT(data_error([&] { read_table(log, "auto", {.label_column = needed}); }),
+               Contains("holds no labels: frames are read from it"));
+  }
   CHECK_THAT(named.problems, Contains("the labels of 1 rows disagree with another column: Driver"));
   CHECK_THAT(data_error([&] { read_table(log, "auto", {.label_column = "driver"}); }),
              Contains("log:1: no column is called driver"));
@@ -135,6 +142,8 @@ TEST_CASE("words that are said to be benign and never come are reported", "[can_
   const std::string log = "time,id,data,label\n1.0,1AB,00,good\n1.1,1AB,00,bad\n";
   CHECK_THAT(read_table(log, "auto", {.benign = {"gud"}}).problems,
              Contains("column label: no row has the word gud, all are taken for attacks"));
+  CHECK_THAT(read_table(log, "auto", {.benign = {"good", "Bad"}}).problems,
+             Contains("no row has the word Bad, and words count as they are written"));
   CHECK_THAT(read_table("time,id,data\n1.0,1AB,00\n", "auto", {.benign = {"x"}}).problems,
              Contains("benign: not used, as no column holds labels"));
   CHECK(read_table("time,id,data,label\n1.0,1AB,00,0.0\n1.1,1AB,00,1.0\n").problems.empty());
@@ -255,6 +264,18 @@ TEST_CASE("comments ahead of a log and in it do no harm, and one may hold the he
   const ReadTable table = read_table("# data;id;time;label\n01;1AB;1.0;1\n02;101;1.1;0\n");
   REQUIRE(labels_of(table) == "10");
   CHECK(table.frames[0].id == 0x1ab);
+  // A sign that is the separator, or the name of a column, is no comment.
+  const ReadTable index = read_table(
+      ";timestamp;arbitration_id;data_field;attack\n0;1.0;1A0;00;0\n;1.1;1A1;00;0\n2;1.2;1A1;00;"
+      "1\n");
+  CHECK(labels_of(index) == "001");
+  CHECK_THAT(index.problems, Contains("column 1 (without a name) is not used"));
+  const ReadTable blank =
+      read_table("timestamp;arbitration_id;data_field;attack\n1.0;1A0;00;0\n;1A2;00;1\n");
+  CHECK(blank.frames.size() == 1);
+  CHECK(blank.malformed == 1);
+  CHECK(labels_of(read_table("#;Time;ID;Data;Label\n0;1.0;1AB;00;1\n1;1.1;1AB;00;0\n")) == "10");
+  CHECK(labels_of(read_table("\ttime\tid\tdata\tlabel\n0\t1.0\t1AB\t00\t1\n")) == "1");
   CHECK(is_can_log("log", "; of a test\n(1.0) can0 100#01\n(1.1) can0 101#02\n"));
 }
 

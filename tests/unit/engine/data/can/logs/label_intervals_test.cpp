@@ -82,6 +82,8 @@ TEST_CASE("columns of a table of intervals have the names that tools give them",
   CHECK(labels_by("begin,end,ids\n11,12,\"[1A0, 1B0]\"\n") == "0110");
   CHECK(labels_by("file,begin,end\nb.log,10,13\na.log,11,11\na,13,13\n") == "0101");
   CHECK(labels_by("start,end\n1970-01-01 00:00:11,1970-01-01 00:00:12\n") == "0110");
+  CHECK_THAT(test::data_error([] { labels_by("begin,end,label\n10,11,-1\n"); }),
+             Contains("labels.csv:2: -1 is no label"));
   Notes notes;
   CHECK(labels_by("begin,end,bus\n10,11,1\n", &notes) == "1100");
   REQUIRE(notes.size() == 1);
