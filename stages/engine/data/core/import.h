@@ -26,11 +26,11 @@ void check_import_options(Domains domains, const nlohmann::json& values);
 void check_mistaken_options(Domains domains, const Domain& domain, const nlohmann::json& values);
 
 /// Reads `source` (a file, a folder, "-" for standard input) into `<out>/graphs.safetensors`, and
-/// `<out>/split.safetensors` unless the parts stand in the store; `<out>/import.json` holds what was
-/// reported. Nothing is read where the same import stands there. Atomic: two processes may import
-/// to the same place. Throws Error(kData) for bad input, also for what two domains are sure of,
-/// Error(kUsage) for bad options. `cancelled` is asked now and then; when it answers true the import
-/// throws Error(kInterrupted).
+/// `<out>/split.safetensors` unless the parts stand in the store; `<out>/import.json` holds what
+/// was reported. Nothing is read where the same import stands there. Atomic: two processes may
+/// import to the same place. Throws Error(kData) for bad input, also for what two domains are sure
+/// of, Error(kUsage) for bad options. `cancelled` is asked now and then; when it answers true the
+/// import throws Error(kInterrupted).
 ImportReport import_source(Domains domains, const std::filesystem::path& source,
                            const std::filesystem::path& out, const nlohmann::json& values,
                            const ImportProgress& progress = {},
