@@ -211,6 +211,7 @@ class Importer {
   void settle_parts() {
     if (!has_folder_parts_) return;
     std::vector<std::string> names;
+    names.reserve(data_.sources.size());
     for (const graph::Source& source : data_.sources) names.push_back(source.path);
     data::tell_folder_parts(names, report_.warnings);
     std::replace(data_.part.begin(), data_.part.end(), int32_t{-1}, int32_t{0});

@@ -249,6 +249,7 @@ graph::GraphStoreData import_neurons(const SpatialImport& import) {
   labels.tell_unmet(brought ? "labels.csv in the archive" : import.input.labels.string(),
                     import.warnings);
   std::vector<std::string> names;
+  names.reserve(neurons.size());
   for (const NamedNeuron& one : neurons) names.push_back(one.name);
   data::tell_folder_parts(names, import.warnings);
   if (without > 0) {
