@@ -13,10 +13,12 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "engine/data/core/dataset_files.h"
 #include "engine/data/core/description.h"
+#include "engine/data/core/import_options.h"
 #include "engine/data/core/import_report.h"
 #include "engine/data/core/option_values.h"
 #include "engine/file/safetensors.h"
@@ -253,7 +255,12 @@ class WithOptions : public Base {
     }
   }
   nlohmann::json import_identity(const nlohmann::json& values) const override {
-    return result_identity(own_options<Import>(values));
+    const auto options = own_options<Import>(values);
+    nlohmann::json out = result_identity(options);
+    if constexpr (std::is_base_of_v<LabelOptions, Import>) {
+      out["label_column"] = options.label_name();  // stores name the column that is meant
+    }
+    return out;
   }
   nlohmann::json synth_schema() const override { return options_schema<Synth>(); }
   nlohmann::json synth_identity(const nlohmann::json& values) const override {
