@@ -93,9 +93,11 @@ struct LabelOptions {
       "such tables call it.";
   std::string label_column;
 
-  /// Whether a column is named; by itself it is found by its name.
-  bool names_label() const { return !label_column.empty(); }
-  std::string label_name() const { return names_label() ? label_column : "class"; }
+  /// What a column is called if none is named, as stores say it.
+  static constexpr const char* kUsualLabel = "class";
+  /// Whether a column is named that is not found by itself.
+  bool names_label() const { return !label_column.empty() && label_column != kUsualLabel; }
+  std::string label_name() const { return names_label() ? label_column : kUsualLabel; }
 
   static auto label_row() {
     return field("label_column", &LabelOptions::label_column, kLabelColumn);
