@@ -43,7 +43,7 @@ class Lesson {
     int64_t rows = 0, unlabelled = 0;  // learned from
     while (rows < most && log.next(frame)) {
       if (log.rows() % kOften == 0) stop_if_cancelled();
-      if (frame.label < 0 && labels != nullptr) frame.label = labels->label_of(frame);
+      data::add_label(labels, frame);
       unlabelled += frame.label < 0 ? 1 : 0;
       decision::learn_row(frame, log.restarted(), builder_);
       attack_rows_ += frame.label == 1 ? 1 : 0;

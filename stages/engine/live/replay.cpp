@@ -32,6 +32,7 @@ double speed_of(std::string_view text) {
 Replay::Replay(const std::string& file, ReplayOptions options)
     : FrameSource(options.queue_frames),
       options_(std::move(options)),
+      path_(file),
       bytes_(file, [this] { return is_cancelled(); }),
       name_(bytes_.name()) {}
 
@@ -51,12 +52,17 @@ bool Replay::is_cancelled() {
 void Replay::run() {
   data::CanLog log(std::move(bytes_), options_.format, options_.strict);
   data::LabelTables tables;
-  data::LabelIntervals* const labels = tables.of(name_);
+  data::LabelIntervals* labels = nullptr;
+  try {
+    labels = tables.of(path_);
+  } catch (const Error& error) {  // scores need no labels
+    problems_ = error.diagnostics();
+  }
   Pace pace(options_.speed);
   LiveFrame next;
   int unflushed = 0;
   while (!is_stopped() && log.next(next.frame)) {
-    if (labels != nullptr && next.frame.label < 0) next.frame.label = labels->label_of(next.frame);
+    data::add_label(labels, next.frame);
     next.restarts = log.restarted();
     next.received = monotonic_now();
     if (options_.speed != kMostSpeed) {
@@ -76,7 +82,7 @@ void Replay::run() {
     }
   }
   malformed_.store(log.malformed(), std::memory_order_relaxed);
-  problems_ = data::as_diagnostics(log.problems());
+  for (data::Note& note : log.problems()) problems_.push_back(std::move(note));
   for (data::Note& note : tables.notes()) problems_.push_back(std::move(note));
 }
 

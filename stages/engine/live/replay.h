@@ -47,6 +47,7 @@ class Replay final : public FrameSource {
   bool is_cancelled();
 
   ReplayOptions options_;
+  std::string path_;  // "-": standard input, which has no table of labels next to it
   file::ByteReader bytes_;
   std::string name_;
   Bell stopped_;

@@ -128,6 +128,10 @@ TEST_CASE("what inject refuses it names, and writes nothing", "[cli][inject]") {
   const std::string attacked = "logs/train_02_with_attacks/dos-vehicle1.csv";
   check(attacked + " -o out", 3, attacked + ": ");
   check(attacked + " -o out", 3, "keep_attacks=true");
+  // Labels of a table next to the log count as those of a column.
+  REQUIRE(run_kdgat("data convert " + kBenignLog + " -o plain.log", scratch.path()).exit_code == 0);
+  std::ofstream(scratch / "plain.labels.csv") << "begin,end\n1672531201,1672531202\n";
+  check("plain.log -o out", 3, "labelled as attacks");
   check(kBenignLog + " " + attacked + " -o out", 3, "labelled as attacks");
   check(kBenignLog + " ./" + kBenignLog + " -o out", 2, "would both become");
   check(kBenignLog + " -o out lead_seconds=60", 3, kBenignLog + ": the log is too short");

@@ -77,7 +77,7 @@ class LogImporter {
     };
     CanFrame frame;
     while (log.next(frame)) {
-      if (frame.label < 0 && labels != nullptr) frame.label = labels->label_of(frame);
+      add_label(labels, frame);
       if (frame.label < 0 && options_.assume == "benign") frame.label = 0;
       if (trains) vocabulary_.insert(frame.id);
       add_frame(log, frame, windows);

@@ -42,8 +42,8 @@ void require_classes(const std::vector<std::string>& labels, const LabelPlace& p
   }
 }
 
-void tell_unmet_labels(const std::string& table, const std::vector<std::string>& names,
-                       Notes& notes) {
+void report_unmet_labels(const std::string& table, const std::vector<std::string>& names,
+                         Notes& notes) {
   if (names.empty()) return;
   const auto others = std::ssize(names) - 1;
   notes.push_back({table,

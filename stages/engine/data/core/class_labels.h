@@ -27,7 +27,7 @@ void require_classes(const std::vector<std::string>& labels, const LabelPlace& p
                      bool checks_count = true);
 
 /// Notes those of the rows of a table of labels that no graph has.
-void tell_unmet_labels(const std::string& table, const std::vector<std::string>& names,
-                       Notes& notes);
+void report_unmet_labels(const std::string& table, const std::vector<std::string>& names,
+                         Notes& notes);
 
 }  // namespace kdgat::data

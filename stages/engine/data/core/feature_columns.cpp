@@ -26,9 +26,9 @@ void erase(std::vector<T>& values, std::size_t width, const std::vector<std::siz
 
 }  // namespace
 
-void tell_unused_columns(const file::CsvReader& table,
-                         const std::vector<std::optional<std::size_t>>& used, Notes& notes,
-                         bool is_usual) {
+void report_unused_columns(const file::CsvReader& table,
+                           const std::vector<std::optional<std::size_t>>& used, Notes& notes,
+                           bool is_usual) {
   for (std::size_t c = 0; c < table.header().size(); ++c) {
     if (std::find(used.begin(), used.end(), c) != used.end()) continue;
     const std::string& name = table.header()[c];

@@ -14,9 +14,9 @@ namespace kdgat::data {
 
 /// Notes each column of `table` that is none of `used`, by name. `is_usual`: such tables have more
 /// columns than one training uses.
-void tell_unused_columns(const file::CsvReader& table,
-                         const std::vector<std::optional<std::size_t>>& used, Notes& notes,
-                         bool is_usual = false);
+void report_unused_columns(const file::CsvReader& table,
+                           const std::vector<std::optional<std::size_t>>& used, Notes& notes,
+                           bool is_usual = false);
 
 class FeatureColumns {
  public:

@@ -32,7 +32,7 @@ std::vector<LogFile> files_where(const fs::path& root,
   return out;
 }
 
-void tell_left_out(const fs::path& source, const std::vector<LogFile>& used, Notes& notes) {
+void report_left_out(const fs::path& source, const std::vector<LogFile>& used, Notes& notes) {
   constexpr std::size_t kNamed = 4;
   std::error_code ignored;
   if (!fs::is_directory(source, ignored)) return;
@@ -57,7 +57,7 @@ void tell_left_out(const fs::path& source, const std::vector<LogFile>& used, Not
                    "", "file", std::ssize(others), true});
 }
 
-void tell_folder_parts(const std::vector<std::string>& names, Notes& notes) {
+void report_folder_parts(const std::vector<std::string>& names, Notes& notes) {
   std::vector<std::string> others;
   std::map<fs::path, FolderPart> contradictions;
   bool is_training = false;

@@ -25,13 +25,13 @@ std::vector<LogFile> files_where(
 
 /// Says in `notes` what of the folder `source` is none of `used`: files by name, many of them by
 /// ending, and links that are not followed. Does nothing where `source` is no folder.
-void tell_left_out(const std::filesystem::path& source, const std::vector<LogFile>& used,
-                   Notes& notes);
+void report_left_out(const std::filesystem::path& source, const std::vector<LogFile>& used,
+                     Notes& notes);
 
 /// Says in `notes`, where folders say what some files are for, which are in no such folder and are
 /// taken for training, which folders contradict each other, and whether none is for training.
 /// `names`: relative to the data set.
-void tell_folder_parts(const std::vector<std::string>& names, Notes& notes);
+void report_folder_parts(const std::vector<std::string>& names, Notes& notes);
 
 /// Whether the name is one of a tar archive: .tar, .tar.gz or .tgz.
 bool is_archive(const std::filesystem::path& path);

@@ -181,7 +181,7 @@ std::optional<Account> account_of(const fs::path& folder, const std::string& fin
 
 /// What was reported when the store that stands in `folder` was made from the same input; none if
 /// it was not.
-std::optional<Account> standing_account(Domains domains, const fs::path& folder,
+std::optional<Account> account_to_reuse(Domains domains, const fs::path& folder,
                                         const std::string& fingerprint) {
   const fs::path path = folder / kStoreName;
   std::error_code ignored;
@@ -290,7 +290,7 @@ ImportReport import_files(Domains domains, const fs::path& source, const fs::pat
   const std::string fingerprint = fingerprint_of(input->files(), made_with, values);
   std::optional<Account> account;
   const Notes found_notes = report.warnings;
-  if (source != "-") account = standing_account(domains, out, fingerprint);
+  if (source != "-") account = account_to_reuse(domains, out, fingerprint);
   report.reused = account.has_value();
   if (report.reused) {
     for (Note& note : account->read) report.warnings.push_back(std::move(note));

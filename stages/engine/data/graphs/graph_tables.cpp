@@ -64,7 +64,7 @@ void read_graphs(const GraphsImport& import, const std::filesystem::path& path, 
   const auto label = label_column_of(table, import.options);
   if (label) collection.label = file::shown(table.header()[*label]);
   const auto part = table.find("split"), group = table.find("group");
-  tell_unused_columns(table, {graph, label, part, group}, import.warnings);
+  report_unused_columns(table, {graph, label, part, group}, import.warnings);
   while (table.next()) {
     const std::string& name = table.filled(graph);
     if (!out.by_name.emplace(name, out.graphs.size()).second) {

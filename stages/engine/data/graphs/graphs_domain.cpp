@@ -50,7 +50,7 @@ class GraphsDomain : public WithOptions<GraphDomain, GraphsOptions, SynthSize> {
     const auto input = find_graphs(source, options.format);
     if (!input) return {};
     return {Sureness::kSure, [input, options, source](Notes& notes) {
-              tell_left_out(source, input->files, notes);
+              report_left_out(source, input->files, notes);
               return std::make_shared<LabelledGraphs>(*input, options);
             }};
   }

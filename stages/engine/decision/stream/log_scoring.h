@@ -53,9 +53,7 @@ class LogScoring {
             options_};
   }
   /// Call for each frame that is read: gives it the label of the table next to its log.
-  void see(data::CanFrame& frame) {
-    if (labels_ != nullptr && frame.label < 0) frame.label = labels_->label_of(frame);
-  }
+  void see(data::CanFrame& frame) { data::add_label(labels_, frame); }
   /// The judge has finished the log: counts what it found. Throws Error(kData) where nothing could
   /// be judged.
   void count(const LogJudge& judge, const data::CanLog& log) {

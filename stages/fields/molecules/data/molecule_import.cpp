@@ -213,7 +213,7 @@ class Importer {
     std::vector<std::string> names;
     names.reserve(data_.sources.size());
     for (const graph::Source& source : data_.sources) names.push_back(source.path);
-    data::tell_folder_parts(names, report_.warnings);
+    data::report_folder_parts(names, report_.warnings);
     std::replace(data_.part.begin(), data_.part.end(), int32_t{-1}, int32_t{0});
   }
 
@@ -242,7 +242,7 @@ class Importer {
       warn(std::to_string(empty_pockets_) + " copies of " + options_.ligand +
            " have no residue near them: no pocket");
     }
-    labels_.tell_unmet(report_.warnings);
+    labels_.report_unmet(report_.warnings);
     if (unlabelled_ > 0 && !labels_.empty()) {
       warn(std::to_string(unlabelled_) + " molecules without a ligand in labels");
     }

@@ -25,7 +25,7 @@ MoleculeLabels::MoleculeLabels(file::LineReader lines, const MoleculeOptions& op
   if (!ligand && !is_default) ligand = table.require(options.label_column);
   if (!options.split_column.empty()) part = table.require(options.split_column);
   if (!options.group_column.empty()) group = table.require(options.group_column);
-  data::tell_unused_columns(table, {name, ligand, part, group}, notes, true);
+  data::report_unused_columns(table, {name, ligand, part, group}, notes, true);
   while (table.next()) {
     MoleculeLabel one;
     one.where = table.where();
@@ -59,12 +59,12 @@ const MoleculeLabel* MoleculeLabels::find(const std::string& name) const {
   return nullptr;
 }
 
-void MoleculeLabels::tell_unmet(data::Notes& notes) const {
+void MoleculeLabels::report_unmet(data::Notes& notes) const {
   std::vector<std::string> unmet;
   for (const auto& [name, label] : labels_) {
     if (!label.is_met) unmet.push_back(name);
   }
-  data::tell_unmet_labels("labels.csv", unmet, notes);
+  data::report_unmet_labels("labels.csv", unmet, notes);
 }
 
 }  // namespace kdgat::molecules

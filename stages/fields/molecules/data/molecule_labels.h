@@ -32,7 +32,7 @@ class MoleculeLabels {
   /// = not listed.
   const MoleculeLabel* find(const std::string& name) const;
   /// Call behind the last molecule.
-  void tell_unmet(data::Notes& notes) const;
+  void report_unmet(data::Notes& notes) const;
   bool empty() const { return labels_.empty(); }
 
  private:

@@ -83,7 +83,7 @@ class MoleculesDomain : public data::WithOptions<data::StoreDomain<MoleculeStore
     if (!input) return {};
     return {data::Sureness::kSure, [input, options, source](data::Notes& notes) {
               auto read = std::make_shared<MoleculesInput>(*input, options);
-              data::tell_left_out(source, read->files(), notes);
+              data::report_left_out(source, read->files(), notes);
               return read;
             }};
   }

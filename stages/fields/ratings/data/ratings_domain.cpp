@@ -75,7 +75,7 @@ class RatingsDomain : public data::WithOptions<data::StoreDomain<RatingStore>, R
     const auto input = find_ratings_input(source, options);
     if (!input) return {};
     return {data::Sureness::kSure, [input, options, source](data::Notes& notes) {
-              data::tell_left_out(source, input->files, notes);
+              data::report_left_out(source, input->files, notes);
               return std::make_shared<RatingsDomainInput>(*input, options);
             }};
   }

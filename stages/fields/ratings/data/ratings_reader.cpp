@@ -229,7 +229,7 @@ void RatingsReader::read_csv(file::LineReader lines, graph::Source& source) {
   const auto place = [](int64_t column) {
     return column < 0 ? std::optional<std::size_t>() : arrays::at(column);
   };
-  data::tell_unused_columns(
+  data::report_unused_columns(
       rows, {place(columns.user), place(columns.item), place(columns.rating), place(columns.time)},
       report_.warnings);
   int64_t read = 0;

@@ -21,7 +21,7 @@ Labels::Labels(file::LineReader lines, const std::string& key, const SpatialOpti
   const bool may_lack = !options.target_column.empty() && !options.names_label();
   if (!label && !may_lack) label = table.require(options.label_name());
   if (!options.target_column.empty()) target = table.require(options.target_column);
-  data::tell_unused_columns(table, {name, label, target}, notes, true);
+  data::report_unused_columns(table, {name, label, target}, notes, true);
   std::vector<std::string> names, places;
   while (table.next()) {
     Label one;
@@ -49,12 +49,12 @@ const Label* Labels::find(const std::string& name) const {
   return &found->second;
 }
 
-void Labels::tell_unmet(const std::string& table, data::Notes& notes) const {
+void Labels::report_unmet(const std::string& table, data::Notes& notes) const {
   std::vector<std::string> unmet;
   for (const auto& [name, label] : labels_) {
     if (!label.is_met) unmet.push_back(name);
   }
-  data::tell_unmet_labels(table, unmet, notes);
+  data::report_unmet_labels(table, unmet, notes);
 }
 
 }  // namespace kdgat::space

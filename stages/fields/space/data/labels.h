@@ -31,7 +31,7 @@ class Labels {
   /// By the whole name, else by what follows its last slash; null = not listed.
   const Label* find(const std::string& name) const;
   /// Call behind the last graph.
-  void tell_unmet(const std::string& table, data::Notes& notes) const;
+  void report_unmet(const std::string& table, data::Notes& notes) const;
 
  private:
   std::map<std::string, Label> labels_;

@@ -246,12 +246,12 @@ graph::GraphStoreData import_neurons(const SpatialImport& import) {
     import.warnings.push_back({import.input.labels.string(),
                                files(unlabelled) + "without a row: graphs without labels", ""});
   }
-  labels.tell_unmet(brought ? "labels.csv in the archive" : import.input.labels.string(),
-                    import.warnings);
+  labels.report_unmet(brought ? "labels.csv in the archive" : import.input.labels.string(),
+                      import.warnings);
   std::vector<std::string> names;
   names.reserve(neurons.size());
   for (const NamedNeuron& one : neurons) names.push_back(one.name);
-  data::tell_folder_parts(names, import.warnings);
+  data::report_folder_parts(names, import.warnings);
   if (without > 0) {
     import.warnings.push_back({"",
                                files(without) + "without a branch point of " +

@@ -140,7 +140,7 @@ graph::GraphStoreData import_points(const SpatialImport& import) {
                                std::to_string(unlabelled) + " graphs have no row: without labels",
                                ""});
   }
-  labels.tell_unmet(import.input.labels.string(), import.warnings);
+  labels.report_unmet(import.input.labels.string(), import.warnings);
   return builder->finish();
 }
 

@@ -51,7 +51,7 @@ class SpaceDomain
         input->is_sure ? data::Sureness::kSure : data::Sureness::kPossible;
     return {sureness, [input, options, source](data::Notes& notes) {
               auto read = std::make_shared<SpaceInput>(*input, options);
-              data::tell_left_out(source, read->files(), notes);
+              data::report_left_out(source, read->files(), notes);
               return read;
             }};
   }

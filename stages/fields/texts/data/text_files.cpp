@@ -319,7 +319,7 @@ TextInput find_in_folder(const fs::path& source, const std::string& form,
                          const TextImportOptions& options, data::Notes& notes) {
   TextInput found;
   if (form.empty() || form == kTextGcn) found = textgcn_in(source);
-  if (!found.files.empty()) data::tell_left_out(source, found.files, notes);
+  if (!found.files.empty()) data::report_left_out(source, found.files, notes);
   if (!found.files.empty() || form == kTextGcn) return found;
   const std::vector<fs::path> names = files_in(source, notes);
   if (form != kClassFolders) found = tables_in(source, names, options, form, notes);

@@ -140,7 +140,7 @@ class TextReader {
     const auto split = static_cast<std::size_t>(columns.split);
     std::optional<std::size_t> used_split;
     if (columns.split >= 0 && of_file == TextPart::kNone) used_split = split;
-    data::tell_unused_columns(table, {text, label, used_split}, warnings_);
+    data::report_unused_columns(table, {text, label, used_split}, warnings_);
     while (table.next()) {
       step(table.bytes_read());
       TextPart part = of_file;

@@ -71,6 +71,27 @@ TEST_CASE("a log comes from standard input", "[replay]") {
   CHECK(test::take_all(replay).size() == 100);
 }
 
+TEST_CASE("a table of labels next to a log labels its replay, one that is broken is reported",
+          "[replay]") {
+  const test::ScratchFolder folder;
+  test::write_text(folder / "drive.log", two_captures(10));
+  const auto labels = [&](std::string& problems) {
+    Replay replay((folder / "drive.log").string(), {kMostSpeed});
+    replay.start();
+    std::string out;
+    for (const LiveFrame& one : test::take_all(replay)) out += one.frame.label == 1 ? '1' : '0';
+    for (const Diagnostic& one : replay.problems()) problems += one.text() + "\n";
+    return out;
+  };
+  std::string problems;
+  test::write_text(folder / "drive.labels.csv",
+                   "start,stop,label\n1001,1002.5,DoS\n1003,1004,Normal\n");
+  CHECK(labels(problems) == "0110001100");
+  test::write_text(folder / "drive.labels.csv", "start,stop\n1001,soon\n");
+  CHECK(labels(problems) == "0000000000");
+  CHECK_THAT(problems, Catch::Contains("drive.labels.csv:2: soon is no time in seconds"));
+}
+
 TEST_CASE("what ends a log ends its replay, after the frames ahead of it", "[replay]") {
   const test::ScratchFolder folder;
   test::write_text(folder / "drive.log", two_captures(100));

@@ -93,7 +93,7 @@ ConvertReport convert_log(const CanConvertOptions& options, const ConvertCall& c
       throw Error(ExitCode::kData, "the log has no times, which the other forms need", "",
                   call.source.string());
     }
-    if (frame.label < 0 && labels != nullptr) frame.label = labels->label_of(frame);
+    add_label(labels, frame);
     if (!losses.count(frame)) continue;
     writer->add(frame, out);
     constexpr std::size_t kBlock = std::size_t{1} << 20;

@@ -94,7 +94,7 @@ LabelIntervals::LabelIntervals(const fs::path& table) : table_(table.string()) {
   const auto log = column_of(rows, {"file", "filename", "log", "logfile"});
   if (!begin) rows.require("begin");
   if (!end) rows.require("end");
-  tell_unused_columns(rows, {begin, end, id, label, log}, unused_);
+  report_unused_columns(rows, {begin, end, id, label, log}, unused_);
   while (rows.next()) {
     Interval one{time_in(rows, *begin), time_in(rows, *end)};
     one.line = rows.line();

@@ -57,6 +57,11 @@ class LabelIntervals {
   double last_ = -std::numeric_limits<double>::infinity();
 };
 
+/// Gives a frame whose row has no label that of the table next to its log; nullptr: there is none.
+inline void add_label(LabelIntervals* labels, CanFrame& frame) {
+  if (labels != nullptr && frame.label < 0) frame.label = labels->label_of(frame);
+}
+
 /// The tables beside logs (label_table_of()), each read once: one may be of several logs.
 class LabelTables {
  public:

@@ -39,8 +39,8 @@ bool is_no_row(std::string_view line, char separator = 0) {
   if (first == std::string_view::npos) return true;
   if (line[first] == separator) return false;
   constexpr std::string_view kSeparator = "sep=";  // what spreadsheets ask for
-  return line.substr(first, kSeparator.size()) == kSeparator || line[first] == '#' ||
-         line[first] == ';' || line.substr(first, 2) == "//";
+  const std::string_view text = line.substr(first);
+  return text.starts_with(kSeparator) || is_comment(text);
 }
 
 bool is_header(const std::string& line) {

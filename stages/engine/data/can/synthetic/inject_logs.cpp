@@ -106,7 +106,7 @@ class LogReader {
     std::bitset<kMostChannels> buses;
     CanFrame frame;
     while (log.next(frame)) {
-      if (frame.label < 0 && labels != nullptr) frame.label = labels->label_of(frame);
+      add_label(labels, frame);
       frames.push_back(frame);
       check_payload(frame, log.rows(), input);
       if (frame.label == 1 && ++attack_rows == 1) first_attack = log.rows();

@@ -44,10 +44,6 @@ bool begins_as_time(std::string_view word) {
   return !word.empty() && word.front() >= '0' && word.front() <= '9';
 }
 
-bool is_comment(std::string_view word) {
-  return word.starts_with("//") || word.starts_with(';') || word.starts_with('#');
-}
-
 class AscReader : public TextReader {
  public:
   using TextReader::TextReader;

@@ -19,6 +19,11 @@ inline std::string_view next_line(std::string_view& text) {
   return line;
 }
 
+/// Whether a line, or a word at its beginning, begins a comment: one list for all texts.
+inline bool is_comment(std::string_view line) {
+  return line.starts_with('#') || line.starts_with(';') || line.starts_with("//");
+}
+
 /// `text` from the first line on that fits none of what may stand ahead of a form.
 template <class IsAhead>
 std::string_view without(std::string_view text, IsAhead is_ahead) {
@@ -37,9 +42,7 @@ inline std::string_view without_blanks(std::string_view text) {
 }
 /// Also without comments.
 inline std::string_view without_comments(std::string_view text) {
-  return without(text, [](std::string_view line) {
-    return line.empty() || line.starts_with("//") || line.starts_with(';') || line.starts_with('#');
-  });
+  return without(text, [](std::string_view line) { return line.empty() || is_comment(line); });
 }
 
 }  // namespace kdgat::data
