@@ -129,10 +129,11 @@ Check CCheck::run_made_up(std::span<const int64_t> keys, double threshold) const
       "made-up traffic", threshold);
 }
 
-Check CCheck::run_log(const fs::path& log, const std::string& log_name, double threshold,
-                      const std::function<bool()>& cancelled) const {
-  data::CanLog from(file::ByteReader(log, cancelled), "auto", false);
-  return run(
+Check CCheck::run_log(const data::LogFile& log, const data::LogReading& reading, double threshold,
+                      const std::function<bool()>& cancelled, data::Notes& notes) const {
+  data::CanLog from(file::ByteReader(log.path, cancelled), "auto", false, data::kAllChannels,
+                    reading);
+  Check check = run(
       [&](data::CanFrame& frame) {
         do {
           if (cancelled()) throw Error(ExitCode::kInterrupted, "interrupted; nothing was written");
@@ -140,11 +141,13 @@ Check CCheck::run_log(const fs::path& log, const std::string& log_name, double t
         } while (frame.channel != 0);
         if (std::isnan(frame.time)) {
           throw Error(ExitCode::kData, "a log without times: an export cannot be checked on it", "",
-                      log.string());
+                      log.path.string());
         }
         return true;
       },
-      log_name, threshold);
+      log.name, threshold);
+  for (data::Note& note : from.problems()) notes.push_back(std::move(note));
+  return check;
 }
 
 Check CCheck::run(const NextFrame& next, const std::string& where, double threshold) const {

@@ -9,6 +9,9 @@
 #include <string>
 
 #include "engine/data/can/frames/can_frame.h"
+#include "engine/data/can/logs/log_reading.h"
+#include "engine/data/core/dataset_files.h"
+#include "engine/data/core/note.h"
 #include "engine/decision/stream/score_options.h"
 #include "export/c_size.h"
 #include "export/check.h"
@@ -33,10 +36,11 @@ class CCheck {
   std::optional<MeasuredSize> size() const;
   /// Made-up traffic of these ids, by CanFrame::key(). `threshold`: of the decisions.
   Check run_made_up(std::span<const int64_t> keys, double threshold) const;
-  /// All frames of the first bus of a log of any form. Throws Error(kData) for a log without times,
-  /// which candump's form cannot tell, and Error(kInterrupted) once `cancelled`.
-  Check run_log(const std::filesystem::path& log, const std::string& log_name, double threshold,
-                const std::function<bool()>& cancelled) const;
+  /// All frames of the first bus of a log of any form; `notes` gets what CanLog::problems() says of
+  /// it. Throws Error(kData) for a log without times, which candump's form cannot hold, and
+  /// Error(kInterrupted) once `cancelled`.
+  Check run_log(const data::LogFile& log, const data::LogReading& reading, double threshold,
+                const std::function<bool()>& cancelled, data::Notes& notes) const;
 
  private:
   using NextFrame = std::function<bool(data::CanFrame&)>;

@@ -237,9 +237,8 @@ class Making {
       data::Notes notes;
       for (const Input& input : logs->second) {
         for (const data::LogFile& log : data::find_log_files(input.path, {}, false, notes)) {
-          checks_.done.push_back(check.run_log(log.path, log.name, threshold, [this] {
-            return host_.cancelled() != ExitCode::kOk;
-          }));
+          const auto cancelled = [this] { return host_.cancelled() != ExitCode::kOk; };
+          checks_.done.push_back(check.run_log(log, options_, threshold, cancelled, notes));
         }
       }
       for (const Diagnostic& note : notes) host_.log("warning", note.text());

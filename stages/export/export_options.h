@@ -5,12 +5,13 @@
 #include <tuple>
 #include <vector>
 
+#include "engine/data/can/logs/log_reading.h"
 #include "engine/export/c/c_source.h"
 #include "kdgat/options.h"
 
 namespace kdgat::exporting {
 
-struct ExportOptions {
+struct ExportOptions : data::LogReading {
   std::string format = "c";
   std::string output;
   bool replace = false;
@@ -21,7 +22,7 @@ struct ExportOptions {
 
   static auto table() {
     using O = ExportOptions;
-    return std::tuple{
+    auto own = std::tuple{
         field("format", &O::format,
               "c: one C99 file with all that is computed of a log; onnx: the network alone.")
             .choices({"c", "onnx"}),
@@ -37,6 +38,7 @@ struct ExportOptions {
             "threshold", &O::threshold,
             "With c: windows that score above it are attacks; [] = the model's own threshold, of a "
             "detector 0.")};
+    return std::tuple_cat(std::move(own), reading_rows());
   }
 
   std::vector<Diagnostic> validate() const {

@@ -58,21 +58,22 @@ class JoinedScoring : public decision::ExplainedScoring {
         network_(std::move(network)),
         vocabulary_(network_.vocabulary) {}
 
-  void read(const data::LogFile& file) override {
+ private:
+  void judge(data::CanLog& log, const data::LogFile& file) override {
     struct Heard {
       data::CanFrame frame;
       bool restarts;
     };
     std::vector<Heard> heard;  // frames of the batch: the detector hears them behind the network
-    data::LogWindows windows(open(file), network_.shape, vocabulary_,
+    data::LogWindows windows(log, network_.shape, vocabulary_,
                              [&](const data::CanFrame& frame, bool restarts) {
                                heard.push_back({frame, restarts});
                                see(heard.back().frame);
                              });
     NetworkWords words(files_.channel);
-    decision::LogScorer judge = watch(
+    decision::LogScorer scorer = watch(
         files_.model, file, [&words](const JudgedWindow& window) { return words.of(window); });
-    for (bool is_end = false; !is_end && !judge.is_done();) {
+    for (bool is_end = false; !is_end && !scorer.is_done();) {
       const int64_t graphs = windows.read(options_.batch);
       is_end = graphs == 0;
       if (!is_end) {
@@ -82,16 +83,15 @@ class JoinedScoring : public decision::ExplainedScoring {
         }
       }
       for (const Heard& one : heard) {
-        if (judge.is_done()) break;
-        judge.add(one.frame, one.restarts);
+        if (scorer.is_done()) break;
+        scorer.add(one.frame, one.restarts);
       }
       heard.clear();
     }
-    judge.finish();
-    count_watched(judge, windows.log());
+    scorer.finish();
+    count_watched(scorer, log);
   }
 
- private:
   const decision::JoinedFiles files_;
   const decision::WindowNetwork network_;
   const data::Vocabulary vocabulary_;

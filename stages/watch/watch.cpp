@@ -51,6 +51,7 @@ std::unique_ptr<live::FrameSource> open_source(const WatchOptions& options, cons
   of_log.speed = options.speed > 0 ? options.speed : live::kMostSpeed;
   of_log.format = options.format;
   of_log.strict = options.strict;
+  of_log.reading = options;
   return std::make_unique<live::Replay>(bus, of_log);
 }
 

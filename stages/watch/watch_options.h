@@ -11,7 +11,7 @@
 
 namespace kdgat::watch {
 
-struct WatchOptions {
+struct WatchOptions : data::LogReading {
   std::vector<double> threshold;
   int64_t calibrate = 0;
   double calibrate_seconds = 0;
@@ -32,7 +32,7 @@ struct WatchOptions {
 
   static auto table() {
     using O = WatchOptions;
-    return std::tuple{
+    auto own = std::tuple{
         field("threshold", &O::threshold,
               "Windows that score above it are flagged; [] = the model's own threshold, of a "
               "detector 0."),
@@ -87,6 +87,7 @@ struct WatchOptions {
         field("silence", &O::silence, "Seconds without a frame after which a bus is called silent.")
             .range(0.1, 3600)
             .runtime()};
+    return std::tuple_cat(std::move(own), reading_rows());
   }
 
   std::vector<Diagnostic> validate() const {

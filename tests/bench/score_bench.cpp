@@ -61,8 +61,8 @@ void measure(const std::string& model_file, const std::string& log, int rounds) 
   const std::vector<int64_t> first{0};
   double sum = 0;
   for (int round = 0; round <= rounds; ++round) {
-    data::LogWindows windows(data::CanLog(file::ByteReader(log, text), "auto", false), shape,
-                             vocabulary);
+    data::CanLog frames(file::ByteReader(log, text), "auto", false);
+    data::LogWindows windows(frames, shape, vocabulary);
     for (;;) {
       const c10::InferenceMode inference;
       const auto begin = Clock::now();

@@ -151,6 +151,21 @@ TEST_CASE("a detector as C has the alarms of kdgat score", "[export][cli]") {
   check_same_alarms(said_by_c(t.scratch / "ecu", t.scratch / "one.log"), scored.out);
 }
 
+TEST_CASE("a log of --check is read as the options say, and what it lacks is reported",
+          "[export][cli]") {
+  const DetectorRun& t = detector_to_export();
+  REQUIRE(t.kdgat(std::string("data convert ") + kKnownLog + " -o rows.log").exit_code == 0);
+  kdgat::test::write_text(t.scratch / "bad.log",
+                          read_text(t.scratch / "rows.log") + "(9.0) can0 nothing\n");
+  const CommandResult made =
+      t.kdgat("export '" + t.model().string() + "' --format c -o read" + exported_vehicle(t) +
+              "--check bad.log --label-column kind --force");
+  INFO(made.err);
+  CHECK(made.exit_code == 0);
+  CHECK_THAT(made.err, Contains("label_column") && Contains("not used"));
+  CHECK_THAT(made.err, Contains("bad.log:"));
+}
+
 TEST_CASE("an export is written whole, in the place of an export alone", "[export][cli]") {
   const DetectorRun& t = detector_to_export();
   const std::string words =

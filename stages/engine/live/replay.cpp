@@ -50,7 +50,8 @@ bool Replay::is_cancelled() {
 }
 
 void Replay::run() {
-  data::CanLog log(std::move(bytes_), options_.format, options_.strict);
+  data::CanLog log(std::move(bytes_), options_.format, options_.strict, data::kAllChannels,
+                   options_.reading);
   data::LabelTables tables;
   data::LabelIntervals* labels = nullptr;
   try {

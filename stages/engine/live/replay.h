@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/data/can/logs/log_reading.h"
 #include "engine/file/byte_reader.h"
 #include "engine/live/frame_source.h"
 #include "kdgat/error.h"
@@ -25,6 +26,7 @@ struct ReplayOptions {
   std::string format = "auto";  ///< as of data::CanLog
   bool strict = false;          ///< the same
   std::size_t queue_frames = kQueueFrames;
+  data::LogReading reading{};  ///< as of data::CanLog
 };
 
 class Replay final : public FrameSource {

@@ -234,6 +234,12 @@ TEST_CASE("what cannot be scored is refused with a hint and a code", "[score][cl
     CHECK(result.err.find(c.says) != std::string::npos);
     CHECK(result.out.empty());
   }
+  // What the reader found is reported where the scoring then fails.
+  std::ofstream(t.scratch / "short.csv") << "timestamp,arbitration_id,data_field\n1.0,1A0,00\n"
+                                            "1.1,1G0,00\n";
+  const CommandResult failed = t.score("short.csv" + run);
+  CHECK(failed.exit_code == 3);
+  CHECK(failed.err.find("short.csv:3") != std::string::npos);
   const CommandResult bad = t.score("bad.csv" + run);
   CHECK(bad.exit_code == 0);  // one short window, as an import would make
   CHECK(lines_of(bad.out).size() == 1);

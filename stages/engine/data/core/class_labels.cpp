@@ -42,14 +42,28 @@ void require_classes(const std::vector<std::string>& labels, const LabelPlace& p
   }
 }
 
-void report_unmet_labels(const std::string& table, const std::vector<std::string>& names,
-                         Notes& notes) {
-  if (names.empty()) return;
-  const auto others = std::ssize(names) - 1;
-  notes.push_back({table,
-                   "no graph has the label of " + file::shown(names.front()) +
-                       (others > 0 ? " and of " + grouped(others) + " more rows" : ""),
-                   "", "label", std::ssize(names)});
+void report_row_uses(const std::string& table, const std::map<std::string, RowUse>& uses,
+                     Notes& notes) {
+  const auto report = [&](auto is_one, auto message, const char* hint) {
+    int64_t count = 0;
+    std::string first;
+    for (const auto& [name, use] : uses) {
+      if (!is_one(use)) continue;
+      if (count++ == 0) first = message(file::shown(name), use);
+    }
+    if (count == 0) return;
+    const std::string others = count > 1 ? "; as " + grouped(count - 1) + " more rows" : "";
+    notes.push_back({table, first + others, hint, "label", count});
+  };
+  report([](const RowUse& use) { return use.by.empty(); },
+         [](const std::string& name, const RowUse&) { return "no graph has the label of " + name; },
+         "");
+  report([](const RowUse& use) { return use.is_shared; },
+         [](const std::string& name, const RowUse& use) {
+           return "the row of " + name + " labels files of several folders, " +
+                  file::shown(use.by) + " first";
+         },
+         "name files with their folders");
 }
 
 }  // namespace kdgat::data

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,27 @@ struct LabelPlace {
 void require_classes(const std::vector<std::string>& labels, const LabelPlace& place,
                      bool checks_count = true);
 
-/// Notes those of the rows of a table of labels that no graph has.
-void report_unmet_labels(const std::string& table, const std::vector<std::string>& names,
-                         Notes& notes);
+/// The use of a row of a table of labels whose name may lack the folders of the file it is of.
+struct RowUse {
+  std::string by;  ///< name of the first graph that asked for the row; empty: none did
+  bool is_shared = false;
+
+  void add(const std::string& name) {
+    is_shared |= !by.empty() && by != name;
+    if (by.empty()) by = name;
+  }
+};
+
+/// Notes the rows of a table of labels that no graph has, and those that files of several folders
+/// have. `uses`: by the name in the row.
+void report_row_uses(const std::string& table, const std::map<std::string, RowUse>& uses,
+                     Notes& notes);
+/// The same of a map of rows, each with its `use`.
+template <class Rows>
+void report_row_uses_of(const std::string& table, const Rows& rows, Notes& notes) {
+  std::map<std::string, RowUse> uses;
+  for (const auto& [name, row] : rows) uses.emplace(name, row.use);
+  report_row_uses(table, uses, notes);
+}
 
 }  // namespace kdgat::data

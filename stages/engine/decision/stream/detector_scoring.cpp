@@ -21,19 +21,18 @@ class DetectorScoring : public ExplainedScoring {
                   const Host& host)
       : ExplainedScoring(std::move(hash), options, host), model_(std::move(model)) {}
 
-  void read(const data::LogFile& file) override {
-    data::CanLog log = open(file);
-    LogScorer judge = watch(model_, file);
+ private:
+  void judge(data::CanLog& log, const data::LogFile& file) override {
+    LogScorer scorer = watch(model_, file);
     data::CanFrame frame;
-    while (!judge.is_done() && log.next(frame)) {
+    while (!scorer.is_done() && log.next(frame)) {
       see(frame);
-      judge.add(frame, log.restarted());
+      scorer.add(frame, log.restarted());
     }
-    judge.finish();
-    count_watched(judge, log);
+    scorer.finish();
+    count_watched(scorer, log);
   }
 
- private:
   DetectorModel model_;
 };
 

@@ -23,8 +23,18 @@ class LogScoring {
   LogScoring& operator=(const LogScoring&) = delete;
   virtual ~LogScoring() = default;
 
-  /// Scores a log and sends what it finds. Throws Error(kData) for one that cannot be read.
-  virtual void read(const data::LogFile& file) = 0;
+  /// Scores a log and sends what it finds; warns of what the log's reader found. Throws Error(kData)
+  /// for one that cannot be read.
+  void read(const data::LogFile& file) {
+    data::CanLog log = open(file);
+    try {
+      judge(log, file);
+    } catch (const Error&) {
+      if (log.rows() > 0) warn_of(log);  // else they are the error
+      throw;
+    }
+    if (!ended_early_) warn_of(log);
+  }
   virtual StageResult result() const {
     StageResult out;
     out.metrics = {{"windows", windows_}, {"attacks", attacks_}};
@@ -41,6 +51,8 @@ class LogScoring {
   }
 
  protected:
+  /// Reads `log` and calls see() for each frame, count() at the end.
+  virtual void judge(data::CanLog& log, const data::LogFile& file) = 0;
   data::CanLog open(const data::LogFile& file) {
     labels_ = nullptr;
     try {
@@ -58,7 +70,6 @@ class LogScoring {
   /// be judged.
   void count(const LogJudge& judge, const data::CanLog& log) {
     if (log.rows() == 0) throw Error(ExitCode::kData, data::as_diagnostics(log.problems()));
-    for (const Diagnostic& problem : log.problems()) host_.log("warning", problem.text());
     judge.check(log.rows());
     windows_ += judge.windows();
     attacks_ += judge.flagged();
@@ -71,6 +82,10 @@ class LogScoring {
   bool ended_early_ = false;  ///< a log was not read to its end
 
  private:
+  void warn_of(const data::CanLog& log) const {
+    for (const Diagnostic& problem : log.problems()) host_.log("warning", problem.text());
+  }
+
   data::LabelTables tables_;
   data::LabelIntervals* labels_ = nullptr;  // of the log that is read; null: it has none
 };

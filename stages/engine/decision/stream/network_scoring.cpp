@@ -22,19 +22,18 @@ class NetworkScoring : public LogScoring {
         hash_(file::hash_file(network_.path)),
         vocabulary_(network_.vocabulary) {}
 
-  void read(const data::LogFile& file) override {
-    data::CanLog log = open(file);
-    NetworkJudge judge(network_, vocabulary_, options_, file.name, hash_, sink_to(host_));
+ private:
+  void judge(data::CanLog& log, const data::LogFile& file) override {
+    NetworkJudge scorer(network_, vocabulary_, options_, file.name, hash_, sink_to(host_));
     data::CanFrame frame;
     while (log.next(frame)) {
       see(frame);
-      judge.add(frame, log.restarted());
+      scorer.add(frame, log.restarted());
     }
-    judge.finish();
-    count(judge, log);
+    scorer.finish();
+    count(scorer, log);
   }
 
- private:
   const WindowNetwork network_;
   const std::string hash_;
   const data::Vocabulary vocabulary_;

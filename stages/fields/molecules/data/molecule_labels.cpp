@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "engine/data/core/class_labels.h"
 #include "engine/data/core/feature_columns.h"
 #include "engine/file/csv.h"
 #include "engine/file/number_text.h"
@@ -53,18 +52,14 @@ const MoleculeLabel* MoleculeLabels::find(const std::string& name) const {
   for (const std::string& word : {name, name.substr(name.rfind('/') + 1), stem_of(name)}) {
     const auto found = labels_.find(word);
     if (found == labels_.end()) continue;
-    found->second.is_met = true;
+    found->second.use.add(name);
     return &found->second;
   }
   return nullptr;
 }
 
 void MoleculeLabels::report_unmet(data::Notes& notes) const {
-  std::vector<std::string> unmet;
-  for (const auto& [name, label] : labels_) {
-    if (!label.is_met) unmet.push_back(name);
-  }
-  data::report_unmet_labels("labels.csv", unmet, notes);
+  data::report_row_uses_of("labels.csv", labels_, notes);
 }
 
 }  // namespace kdgat::molecules

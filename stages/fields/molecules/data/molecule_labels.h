@@ -5,18 +5,18 @@
 #include <map>
 #include <string>
 
-#include "engine/data/core/note.h"
+#include "engine/data/core/class_labels.h"
 #include "engine/file/line_reader.h"
 #include "fields/molecules/data/molecule_options.h"
 
 namespace kdgat::molecules {
 
 struct MoleculeLabel {
-  std::string ligand;           ///< empty = none
-  int32_t part = -1;            ///< index into kMoleculeParts; -1 = not said
-  std::string group;            ///< empty = not said
-  std::string where;            ///< "file:line"
-  mutable bool is_met = false;  ///< a molecule asked for it
+  std::string ligand;  ///< empty = none
+  int32_t part = -1;   ///< index into kMoleculeParts; -1 = not said
+  std::string group;   ///< empty = not said
+  std::string where;   ///< "file:line"
+  mutable data::RowUse use{};
 };
 
 class MoleculeLabels {

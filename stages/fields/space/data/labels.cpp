@@ -45,16 +45,12 @@ const Label* Labels::find(const std::string& name) const {
   auto found = labels_.find(name);
   if (found == labels_.end()) found = labels_.find(name.substr(name.rfind('/') + 1));
   if (found == labels_.end()) return nullptr;
-  found->second.is_met = true;
+  found->second.use.add(name);
   return &found->second;
 }
 
 void Labels::report_unmet(const std::string& table, data::Notes& notes) const {
-  std::vector<std::string> unmet;
-  for (const auto& [name, label] : labels_) {
-    if (!label.is_met) unmet.push_back(name);
-  }
-  data::report_unmet_labels(table, unmet, notes);
+  data::report_row_uses_of(table, labels_, notes);
 }
 
 }  // namespace kdgat::space

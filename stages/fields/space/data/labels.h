@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "engine/data/core/note.h"
+#include "engine/data/core/class_labels.h"
 #include "engine/file/line_reader.h"
 #include "fields/space/data/spatial_options.h"
 
@@ -15,7 +15,7 @@ namespace kdgat::space {
 struct Label {
   std::string name;  ///< of the class; empty = none
   float target = std::numeric_limits<float>::quiet_NaN();
-  mutable bool is_met = false;  ///< a graph asked for it
+  mutable data::RowUse use{};
 };
 
 class Labels {

@@ -92,6 +92,24 @@ TEST_CASE("a table of labels next to a log labels its replay, one that is broken
   CHECK_THAT(problems, Catch::Contains("drive.labels.csv:2: soon is no time in seconds"));
 }
 
+TEST_CASE("a replay reads times and labels as its options say", "[replay]") {
+  const test::ScratchFolder folder;
+  test::write_text(folder / "drive.csv",
+                   "time,id,data,kind of row\n"
+                   "1000,100,01,good\n1010,100,02,odd\n1020,100,03,good\n1030,100,04,good\n");
+  ReplayOptions options{kMostSpeed};
+  options.reading.time_unit = "ms";
+  options.reading.label_column = "kind of row";
+  options.reading.benign = {"good"};
+  Replay replay((folder / "drive.csv").string(), options);
+  replay.start();
+  const std::vector<LiveFrame> frames = test::take_all(replay);
+  REQUIRE(frames.size() == 4);
+  CHECK(frames[3].frame.time - frames[0].frame.time == Approx(0.03));
+  CHECK(frames[0].frame.label == 0);
+  CHECK(frames[1].frame.label == 1);
+}
+
 TEST_CASE("what ends a log ends its replay, after the frames ahead of it", "[replay]") {
   const test::ScratchFolder folder;
   test::write_text(folder / "drive.log", two_captures(100));

@@ -1,6 +1,7 @@
 #include "engine/data/can/logs/can_table.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <limits>
 
 #include "engine/data/can/frames/row_fields.h"
@@ -23,6 +24,23 @@ const char* read_flag(std::string_view text, bool& flag) {
   }
   return text == "0" || row::same_word(text, "false") || row::same_word(text, "no") ? nullptr
                                                                                     : kBadFlag;
+}
+
+/// None: the word names no direction.
+std::optional<bool> is_sent_word(std::string_view text) {
+  const auto is_one_of = [text](std::initializer_list<const char*> words) {
+    return std::any_of(words.begin(), words.end(),
+                       [text](const char* word) { return row::same_word(text, word); });
+  };
+  if (is_one_of({"rx", "r", "receive", "received", "recv", "in", "incoming", "inbound", "i", "0",
+                 "false"})) {
+    return false;
+  }
+  if (is_one_of({"tx", "t", "txrq", "transmit", "transmitted", "send", "sent", "s", "out",
+                 "outgoing", "outbound", "o", "1", "true"})) {
+    return true;
+  }
+  return std::nullopt;
 }
 
 struct KindWord {
@@ -209,7 +227,7 @@ const char* CanTable::read_id(CanFrame& frame) const {
   return nullptr;
 }
 
-const char* CanTable::read_flags(CanFrame& frame) const {
+const char* CanTable::read_flags(CanFrame& frame) {
   if (const std::string_view text = cell(Column::kExtended); !text.empty()) {
     bool is_extended = false;
     KDGAT_TRY(read_flag(text, is_extended));
@@ -222,8 +240,9 @@ const char* CanTable::read_flags(CanFrame& frame) const {
   KDGAT_TRY(read_flag(cell(Column::kEsi), esi));
   frame.fd_flags = static_cast<uint8_t>((brs ? 1 : 0) | (esi ? 2 : 0));
   if (const std::string_view text = cell(Column::kDirection); !text.empty()) {
-    frame.tx = (text.front() | 0x20) == 't' || (text.front() | 0x20) == 's' ||
-               (text.front() | 0x20) == 'o' || text == "1";
+    const std::optional<bool> is_sent = is_sent_word(text);
+    frame.tx = is_sent.value_or(false);
+    unknown_directions_ += is_sent ? 0 : 1;
   }
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const std::string_view text = cell(static_cast<int>(i));
@@ -389,6 +408,10 @@ Notes CanTable::notes(const std::string& file) const {
              (benign_ == 0 ? "no word of it means benign, all are taken" : "words that are taken") +
              " for attacks: " + quoted_names(attack_words_),
          "benign=WORD names the words that mean benign");
+  }
+  if (unknown_directions_ > 0) {
+    note(grouped(unknown_directions_) + (unknown_directions_ == 1 ? " row has" : " rows have") +
+         " a direction that is neither Rx nor Tx: taken for received");
   }
   if (unlabelled_ > 0)
     note("column " + label + ": " + grouped(unlabelled_) + " rows have no label");

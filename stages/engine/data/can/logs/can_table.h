@@ -94,7 +94,7 @@ class CanTable {
   std::string_view cell(Column column) const { return cell(place(column)); }
   const char* read_time(CanFrame& frame);
   const char* read_id(CanFrame& frame) const;
-  const char* read_flags(CanFrame& frame) const;
+  const char* read_flags(CanFrame& frame);
   const char* read_length(CanFrame& frame, int64_t& length) const;
   const char* read_payload(CanFrame& frame, int64_t length) const;
   const char* read_bytes(CanFrame& frame, int64_t length) const;
@@ -117,7 +117,7 @@ class CanTable {
   double units_a_second_ = 0, day_ = 0, last_time_ = 0;
   std::array<std::string_view, kMostColumns> cells_;
   std::size_t count_ = 0;
-  int64_t disagreements_ = 0, benign_ = 0, unlabelled_ = 0;
+  int64_t disagreements_ = 0, benign_ = 0, unlabelled_ = 0, unknown_directions_ = 0;
   std::vector<std::string> benign_words_;  // as the option says; empty: the usual ones
   std::vector<bool> are_met_;              // of these
   std::vector<std::string> attack_words_;  // that are no usual ones

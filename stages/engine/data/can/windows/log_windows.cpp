@@ -111,8 +111,8 @@ void FrameWindows::clear() {
   end_.clear();
 }
 
-LogWindows::LogWindows(CanLog log, const WindowShape& shape, Vocabulary vocabulary, Hear hear)
-    : log_(std::move(log)), hear_(std::move(hear)), windows_(shape, std::move(vocabulary)) {}
+LogWindows::LogWindows(CanLog& log, const WindowShape& shape, Vocabulary vocabulary, Hear hear)
+    : log_(log), hear_(std::move(hear)), windows_(shape, std::move(vocabulary)) {}
 
 int64_t LogWindows::read(int64_t most) {
   windows_.clear();

@@ -93,7 +93,8 @@ class LogWindows {
  public:
   /// `hear` is told of every row as it is read, and whether it begins another capture.
   using Hear = std::function<void(const CanFrame&, bool restarts)>;
-  LogWindows(CanLog log, const WindowShape& shape, Vocabulary vocabulary, Hear hear = {});
+  /// `log` must outlive it.
+  LogWindows(CanLog& log, const WindowShape& shape, Vocabulary vocabulary, Hear hear = {});
 
   /// Reads on until `most` windows are complete or the log ends, and replaces the graphs by them;
   /// their number, 0 at the end. Reads no row beyond the one that completes the last window. Throws
@@ -107,10 +108,8 @@ class LogWindows {
   int64_t ids(int64_t graph) const { return windows_.ids(graph); }
   double time(int64_t graph) const { return windows_.time(graph); }
 
-  const CanLog& log() const { return log_; }
-
  private:
-  CanLog log_;
+  CanLog& log_;
   Hear hear_;
   FrameWindows windows_;
   graph::GraphArrays arrays_;

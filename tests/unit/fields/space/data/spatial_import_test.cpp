@@ -106,6 +106,21 @@ TEST_CASE("folders for train, val and test say what neurons are for", "[spatial_
                        Catch::Contains("taken for training: the folder itself (1)"));
 }
 
+TEST_CASE("a row of labels that neurons of two folders share is reported", "[spatial_import]") {
+  const test::ScratchFolder folder;
+  const auto said = [&](const char* in, const std::string& rows) {
+    write_text(folder / in / "train/a.swc", kNeuron);
+    write_text(folder / in / "test/a.swc", kNeuron);
+    write_text(folder / in / "labels.csv", "file,class\n" + rows);
+    std::string out;
+    for (const data::Note& one : import_to(folder, folder / in).warnings) out += one.text() + "\n";
+    return out;
+  };
+  CHECK_THAT(said("shared", "a.swc,x\n"),
+             Catch::Contains("the row of a.swc labels files of several folders"));
+  CHECK_THAT(said("named", "train/a.swc,x\ntest/a.swc,x\n"), !Catch::Contains("several"));
+}
+
 TEST_CASE("folders of neurons that contradict each other, or train none, are reported",
           "[spatial_import]") {
   const test::ScratchFolder folder;

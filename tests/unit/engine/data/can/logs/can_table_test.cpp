@@ -61,6 +61,20 @@ TEST_CASE("flags of a row mean what they say", "[can_table]") {
   CHECK_THAT(read.problems, Contains("1 error frames are counted"));
 }
 
+TEST_CASE("words of a direction that nobody knows are counted", "[can_table]") {
+  const std::string header = "time,id,direction,data\n";
+  const ReadTable known = read_table(header +
+                                     "1.0,100,Tx,01\n1.1,100,rx,02\n1.2,100,OUT,03\n"
+                                     "1.3,100,receive,04\n1.4,100,,05\n1.5,100,1,06\n");
+  std::string sent;
+  for (const CanFrame& frame : known.frames) sent += frame.tx ? 'T' : 'R';
+  CHECK(sent == "TRTRRT");
+  CHECK_THAT(known.problems, !Contains("direction"));
+  const ReadTable odd = read_table(header + "1.0,100,Tx,01\n1.1,100,up,02\n1.2,100,trunk,03\n");
+  CHECK(odd.frames.size() == 3);
+  CHECK_THAT(odd.problems, Contains("2 rows have a direction that is neither Rx nor Tx"));
+}
+
 TEST_CASE("a length that its payload has not makes a row malformed", "[can_table]") {
   const ReadTable read = read_table(
       "timestamp,arbitration_id,data_field,dlc,attack\n1,07F,00C3,2,0\n2,07F,C3,2,1\n"

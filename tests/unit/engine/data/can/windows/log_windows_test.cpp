@@ -91,8 +91,9 @@ TEST_CASE("windows read from a log are those of an import, bit for bit", "[log_w
       if (store.sources()[source].role == "test") wanted.push_back(g);
     }
     for (const int64_t most : {int64_t{1}, int64_t{3}, int64_t{1000}}) {
-      LogWindows windows(CanLog(file::ByteReader(folder / "in/test_01/b.csv.gz"), "auto", false),
-                         {c.window, c.stride, c.chunk_rows}, Vocabulary(store.ids()->vocabulary));
+      CanLog log(file::ByteReader(folder / "in/test_01/b.csv.gz"), "auto", false);
+      LogWindows windows(log, {c.window, c.stride, c.chunk_rows},
+                         Vocabulary(store.ids()->vocabulary));
       std::size_t done = 0;
       while (const int64_t graphs = windows.read(most)) {
         CHECK(graphs <= most);
@@ -130,8 +131,8 @@ TEST_CASE("a window of a pipe is there when its last row is", "[log_windows]") {
     at = end;
   };
   write_rows(1 + 12);  // the header; the form is recognised from ten rows
-  LogWindows windows(CanLog(file::ByteReader(path), "auto", false), {10, 10, 0},
-                     Vocabulary(std::vector<int64_t>{0x100}));
+  CanLog log(file::ByteReader(path), "auto", false);
+  LogWindows windows(log, {10, 10, 0}, Vocabulary(std::vector<int64_t>{0x100}));
   CHECK(windows.read(1) == 1);
   CHECK(windows.row(0) == 0);
   write_rows(9);  // rows 12..20: the frame after row 19 gives it its target
