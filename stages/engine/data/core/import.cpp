@@ -275,12 +275,12 @@ void import_strictly(const DomainInput& input, const ImportCall& call) {
   }
 }
 
-/// import_source() of what is no pipe.
-ImportReport import_files(Domains domains, const fs::path& source, const fs::path& out,
-                          const json& values, const ImportProgress& progress,
-                          const std::function<bool()>& cancelled) {
+/// import_source() of what `claim` is of.
+ImportReport import_claimed(Domains domains, const Claim& claim, const fs::path& source,
+                            const fs::path& out, const json& values, const ImportProgress& progress,
+                            const std::function<bool()>& cancelled) {
   ImportReport report;
-  const auto [domain, found] = claim_of(domains, source, values);
+  const auto& [domain, found] = claim;
   const std::shared_ptr<const DomainInput> input = found.take(report.warnings);
   json made_with = store_options(*domain, values);
   make_folder(out);
@@ -312,6 +312,24 @@ ImportReport import_files(Domains domains, const fs::path& source, const fs::pat
   report.graphs = made.graphs;
   report.rows = made.rows;
   return report;
+}
+
+/// import_source() of what is no pipe.
+ImportReport import_files(Domains domains, const fs::path& source, const fs::path& out,
+                          const json& values, const ImportProgress& progress,
+                          const std::function<bool()>& cancelled) {
+  const Claim claim = claim_of(domains, source, values);
+  try {
+    return import_claimed(domains, claim, source, out, values, progress, cancelled);
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::kData || claim.found.sureness != Sureness::kIfNoOther) throw;
+    std::vector<Diagnostic> problems = error.diagnostics();
+    problems.push_back({"",
+                        "taken for data of the kind " + std::string(claim.domain->name()) +
+                            ", as no other kind was recognised",
+                        "kdgat data import --help lists the kinds; format=NAME names one"});
+    throw Error(ExitCode::kData, std::move(problems));
+  }
 }
 
 }  // namespace
