@@ -18,6 +18,7 @@ struct Mf4Writing {
   std::size_t block_bytes = 500;  ///< of data, where it is packed
   /// MDF 4.2: records in blocks DV, what is invalid of them in DI, both in two lists LD.
   bool are_values = false;
+  bool direction_is_text = false;  ///< T or R in the place of a bit
   uint64_t start_ns = 86400'000'000'000;
 };
 
@@ -141,7 +142,8 @@ class Mf4Writer {
         {names[2].c_str(), 12, 7, 1, 0, 0}, {names[3].c_str(), 8, 2, 1, 0, 0},
         {names[4].c_str(), 13, 0, 7, 0, 0}, {names[5].c_str(), 14, 0, 4, 0, 0},
         {names[7].c_str(), 8, 3, 1, 0, 0},  {names[8].c_str(), 8, 4, 1, 0, 0},
-        {names[9].c_str(), 8, 5, 1, 0, 0}};
+        how_.direction_is_text ? Part{names[9].c_str(), 15, 0, 8, 7, 0}
+                               : Part{names[9].c_str(), 8, 5, 1, 0, 0}};
     if (!remote) {
       parts.push_back(how_.payloads_apart ? Part{names[6].c_str(), 16, 0, 64, 10, 1}
                                           : Part{names[6].c_str(), 16, 0, 512, 10, 0});
@@ -168,7 +170,7 @@ class Mf4Writer {
     put<uint32_t>(out, frame.id | (frame.extended ? 1U << 31 : 0));
     put<uint8_t>(out, frame.length);
     put<uint8_t>(out, frame.remote ? frame.remote_length : frame.fd ? 15 : frame.length);
-    out += std::string(1, '\0');
+    out += how_.direction_is_text ? frame.tx ? 'T' : 'R' : '\0';
     if (frame.remote) return out + std::string(1, '\0');
     if (how_.payloads_apart) {
       put<uint64_t>(out, payload_offset);

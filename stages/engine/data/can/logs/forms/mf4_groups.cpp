@@ -18,6 +18,8 @@ enum DataType : uint8_t {
   kSignedLittle = 2,
   kSignedBig = 3,
   kFloatLittle = 4,
+  kText = 6,          // Latin-1, zero-ended
+  kLittleText16 = 8,  // the last whose first byte is its first letter
 };
 enum ChannelType : uint8_t { kFixed = 0, kVariable = 1, kMaster = 2, kVirtualMaster = 3 };
 
@@ -111,6 +113,16 @@ class Reader {
     }
   }
 
+  /// The bit by which the letter T, of Tx, differs from the R of Rx.
+  static Field sent_letter(uint32_t byte) {
+    static_assert(('T' & 4) != 0 && ('R' & 4) == 0);
+    Field field;
+    field.byte = byte;
+    field.bit = 2;
+    field.bits = 1;
+    return field;
+  }
+
   void read_channel(const Block& block, Group& into) {
     const auto type = block.at_byte<uint8_t>(0), data_type = block.at_byte<uint8_t>(2);
     const auto bits = block.at_byte<uint32_t>(8);
@@ -144,7 +156,10 @@ class Reader {
     if (part == "EDL") into.is_fd = field;
     if (part == "BRS") into.is_fast = field;
     if (part == "ESI") into.is_passive = field;
-    if (part == "Dir") into.is_sent = field;
+    if (part == "Dir") {
+      into.is_sent =
+          data_type >= kText && data_type <= kLittleText16 ? sent_letter(field.byte) : field;
+    }
     if (part != "DataBytes") return;
     if (type == kVariable) {
       into.payload_offset = field;

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <regex>
 #include <set>
+#include <utility>
 
 #include "engine/data/can/logs/convert_log.h"
 #include "engine/data/can/logs/form_facts.h"
@@ -173,9 +174,11 @@ TEST_CASE("cooked captures say what was sent", "[round_trip]") {
 
 TEST_CASE("records of MF4 have flags, directions and lengths", "[round_trip]") {
   const std::vector<CanFrame> frames = full_frames(5);
-  for (const bool is_sorted : {false, true}) {
+  for (const auto& [is_sorted, is_text] :
+       {std::pair(false, false), std::pair(true, false), std::pair(true, true)}) {
     test::Mf4Writing how;
     how.is_sorted = is_sorted;
+    how.direction_is_text = is_text;
     how.start_ns = 0;
     std::vector<CanFrame> wanted = frames;
     for (CanFrame& frame : wanted) {
