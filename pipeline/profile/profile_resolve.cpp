@@ -401,7 +401,11 @@ class Resolver {
     }
     if (!others.empty()) {
       if (layer.kind == LayerKind::kCommandLine) {
-        note(a, a.key + " has no effect: it is an option of " + others + ", which does not run");
+        note(a, a.key + " has no effect: no step of this run has such an option; these have: " +
+                    others +
+                    (schemas_.import.at("properties").contains(a.key)
+                         ? "; of the data it is data." + a.key
+                         : ""));
       }
       return;
     }

@@ -214,6 +214,7 @@ int say_what_would_be(Context& context, const DataRequest& request) {
       {"action", request.action}, {"output", request.output}, {"options", request.options}};
   if (request.action == "import" || request.action == "convert") {
     what["source"] = request.paths.front();
+    if (request.paths.front() != "-") require_input(request.paths.front());
   }
   if (request.action == "inject") what["sources"] = request.paths;
   if (context.json) {
@@ -225,7 +226,8 @@ int say_what_would_be(Context& context, const DataRequest& request) {
         : request.action == "inject"  ? "write attacks into " + in_one_text(request.paths)
                                       : "write files";
     context.out << one_line("would " + what_to_do + " to " + request.output + " with ")
-                << request.options.dump() << '\n';
+                << (request.options.empty() ? "its default options" : request.options.dump())
+                << '\n';
   }
   return 0;
 }

@@ -351,7 +351,7 @@ TEST_CASE("help of a stage shows the options that matter first, and all of them 
     return result.out;
   };
   const json listed = json::parse(said("config options --json"));
-  CHECK(listed.at("unknown").empty());
+  if (has_all_fields()) CHECK(listed.at("unknown").empty());
   CHECK(listed.at("first").size() == 10);
   const json plugins = json::parse(said("plugins list --json"));
   for (const json& stage : plugins.at("plugins")) {
@@ -396,9 +396,11 @@ TEST_CASE("completion knows values, presets, options of a stage and runs", "[cli
   CHECK(lines("values classifier.loss").find("\ncross_entropy\t") != std::string::npos);
   CHECK(lines("values classifier.loss").find("\nfocal\t") != std::string::npos);
   CHECK(lines("values --data.split").find("\ntime\t") != std::string::npos);
-  CHECK(lines("values --data.cleaning").find("\nnone\tkeeps words as they are") !=
-        std::string::npos);
-  CHECK(lines("values --data.cleaning").find("(default)\n") != std::string::npos);
+  CHECK(lines("values --data.features").find("(default)\n") != std::string::npos);
+  if (has_stage("textgcn")) {
+    CHECK(lines("values --data.cleaning").find("\nnone\tkeeps words as they are") !=
+          std::string::npos);
+  }
   CHECK(lines("values use_scheduler").find("\ntrue\t") != std::string::npos);
   CHECK(run_kdgat("completion values --use-scheduler", scratch.path()).out.empty());
   CHECK(lines("presets").find("\nsmoke\tA small complete run") != std::string::npos);

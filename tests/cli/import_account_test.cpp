@@ -52,6 +52,22 @@ TEST_CASE("what an import does not use is counted in one line, and named with -v
   CHECK_THAT(all.err, Contains(".doc"));
 }
 
+TEST_CASE("options that mean nothing for the data are named, and strict refuses them",
+          "[cli][data]") {
+  const Drive drive;
+  const CommandResult named =
+      run_kdgat("data import drive -o out labels=none.csv rating_split=time -v", drive.path());
+  INFO(named.err);
+  CHECK(named.exit_code == 0);
+  CHECK_THAT(named.err, Contains("labels has no effect on data of the kind can") &&
+                            Contains("rating_split has no effect"));
+  const CommandResult refused =
+      run_kdgat("data import drive/train/b.log -o never labels=none.csv --strict", drive.path());
+  CHECK(refused.exit_code == 3);
+  CHECK_THAT(refused.err, Contains("labels has no effect"));
+  CHECK(run_kdgat("data import none -o never -n", drive.path()).exit_code != 0);
+}
+
 TEST_CASE("the JSON of an import names all that it does not use", "[cli][data]") {
   const Drive drive;
   for (const std::string action : {"import", "inspect"}) {

@@ -269,6 +269,7 @@ TEST_CASE("every answer under --json is of its published form", "[cli][json]") {
   check_logs(forms);
   check_rows(forms);
   std::vector<std::string> left;
+  if (!has_stage("graphsage")) left.push_back("kdgat.memory.published/1");
   if (has_stage("equivariant")) {
     check_pockets(forms);
   } else {

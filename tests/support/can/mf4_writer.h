@@ -137,13 +137,16 @@ class Mf4Writer {
     const std::vector<std::string> names = {n + "BusChannel", n + "ID",  n + "IDE",       n + "EDL",
                                             n + "DataLength", n + "DLC", n + "DataBytes", n + "BRS",
                                             n + "ESI",        n + "Dir"};
-    std::vector<Part> parts = {
-        {names[0].c_str(), 8, 0, 2, 0, 0},  {names[1].c_str(), 9, 0, 29, 0, 0},
-        {names[2].c_str(), 12, 7, 1, 0, 0}, {names[3].c_str(), 8, 2, 1, 0, 0},
-        {names[4].c_str(), 13, 0, 7, 0, 0}, {names[5].c_str(), 14, 0, 4, 0, 0},
-        {names[7].c_str(), 8, 3, 1, 0, 0},  {names[8].c_str(), 8, 4, 1, 0, 0},
-        how_.direction_is_text ? Part{names[9].c_str(), 15, 0, 8, 7, 0}
-                               : Part{names[9].c_str(), 8, 5, 1, 0, 0}};
+    std::vector<Part> parts = {{names[0].c_str(), 8, 0, 2, 0, 0},
+                               {names[1].c_str(), 9, 0, 29, 0, 0},
+                               {names[2].c_str(), 12, 7, 1, 0, 0},
+                               {names[3].c_str(), 8, 2, 1, 0, 0},
+                               {names[4].c_str(), 13, 0, 7, 0, 0},
+                               {names[5].c_str(), 14, 0, 4, 0, 0},
+                               {names[7].c_str(), 8, 3, 1, 0, 0},
+                               {names[8].c_str(), 8, 4, 1, 0, 0},
+                               how_.direction_is_text ? Part{names[9].c_str(), 15, 0, 8, 7, 0}
+                                                      : Part{names[9].c_str(), 8, 5, 1, 0, 0}};
     if (!remote) {
       parts.push_back(how_.payloads_apart ? Part{names[6].c_str(), 16, 0, 64, 10, 1}
                                           : Part{names[6].c_str(), 16, 0, 512, 10, 0});

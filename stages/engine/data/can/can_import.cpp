@@ -46,14 +46,16 @@ class LogImporter {
     // A few of many are no news: every log ends somewhere.
     if (const int64_t lost = windows.lost_attacks(); 10 * lost > windows.attacks()) {
       call_.report.warnings.push_back(
-          {files.front().path.string(),
+          {"",
            grouped(lost) + " of " + grouped(windows.attacks()) +
                " attack rows are in no window: they are at the ends of logs, and fill none",
            "a smaller stride or window", "row", lost, true});
     }
     if (graphs() == 0) {
-      throw Error(ExitCode::kData, "no graph: a graph needs two rows", "",
-                  files.front().path.string());
+      std::vector<Diagnostic> problems = {
+          {files.front().path.string(), "no graph: a graph needs two rows", ""}};
+      for (Note& note : call_.report.warnings) problems.push_back(std::move(note));
+      throw Error(ExitCode::kData, std::move(problems));
     }
     data_.sections.ids = {vocabulary_.sorted()};
     Vocabulary(data_.sections.ids->vocabulary).apply(node_ids_, data_);

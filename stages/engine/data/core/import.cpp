@@ -275,6 +275,21 @@ void import_strictly(const DomainInput& input, const ImportCall& call) {
   }
 }
 
+/// Options that differ from their defaults and mean nothing for data of this kind.
+Notes idle_options(Domains domains, const Domain& domain, const json& values) {
+  const std::vector<std::string> own = domain.import_options();
+  const json properties = import_schema(domains).at("properties"),
+             of_all = options_schema<FormatOption>().at("properties");
+  Notes out;
+  for (const auto& [name, value] : values.items()) {
+    if (std::find(own.begin(), own.end(), name) != own.end() || of_all.contains(name)) continue;
+    if (value == properties.at(name).value("default", json())) continue;
+    out.push_back(
+        {"", name + " has no effect on data of the kind " + domain.name(), "", "option", 1});
+  }
+  return out;
+}
+
 /// import_source() of what `claim` is of.
 ImportReport import_claimed(Domains domains, const Claim& claim, const fs::path& source,
                             const fs::path& out, const json& values, const ImportProgress& progress,
@@ -290,6 +305,9 @@ ImportReport import_claimed(Domains domains, const Claim& claim, const fs::path&
   const std::string fingerprint = fingerprint_of(input->files(), made_with, values);
   std::optional<Account> account;
   const Notes found_notes = report.warnings;
+  for (Note& note : idle_options(domains, *domain, values)) {
+    report.warnings.push_back(std::move(note));
+  }
   if (source != "-") account = account_to_reuse(domains, out, fingerprint);
   report.reused = account.has_value();
   if (report.reused) {
@@ -298,12 +316,13 @@ ImportReport import_claimed(Domains domains, const Claim& claim, const fs::path&
     check_mistaken_options(domains, *domain, values);
     made_with["input"] = fingerprint;
     const auto done = byte_counter(input->files(), progress, cancelled);
+    const std::ptrdiff_t before = std::ssize(report.warnings);
     if (own_options<FormatOption>(values).strict) {
       import_strictly(*input, {made_with, store, cancelled, done, report});
     } else {
       input->import({made_with, store, cancelled, done, report});
     }
-    const auto read = report.warnings.begin() + std::ssize(found_notes);
+    const auto read = report.warnings.begin() + before;
     write_account(out, fingerprint, {found_notes, {read, report.warnings.end()}});
   }
   divide(*domain, out, values);

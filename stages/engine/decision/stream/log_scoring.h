@@ -29,8 +29,8 @@ class LogScoring {
     data::CanLog log = open(file);
     try {
       judge(log, file);
-    } catch (const Error&) {
-      if (log.rows() > 0) warn_of(log);  // else they are the error
+    } catch (const Error& error) {  // without a row they are the error
+      if (error.code() == ExitCode::kData && log.rows() > 0) warn_of(log);
       throw;
     }
     if (!ended_early_) warn_of(log);

@@ -51,7 +51,8 @@ class NeuronReader {
     }
     if (!faults_.empty()) throw Error(ExitCode::kData, std::move(faults_));
     if (neurons_.empty()) {
-      throw Error(ExitCode::kData, files.front().path.string() + ": no .swc file in this archive");
+      throw Error(ExitCode::kData, files.front().path.string() + ": no .swc file in this archive",
+                  "an archive of logs or of other files is not read: unpack it");
     }
     report_repairs();
     report_longer_rows();

@@ -9,7 +9,7 @@ namespace {
 
 /// A profile of two lines' difference from the shipped one.
 std::string published(const std::string& from, const std::string& to) {
-  std::ifstream in("profiles/testGCN.json");
+  std::ifstream in("profiles/fields/texts/testGCN.json");
   std::string text((std::istreambuf_iterator<char>(in)), {});
   const std::size_t at = text.find(from);
   REQUIRE(at != std::string::npos);

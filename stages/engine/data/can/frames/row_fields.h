@@ -22,7 +22,8 @@ inline constexpr const char* kLongPayload = "the payload is over 8 bytes";
 inline constexpr const char* kLongFdPayload = "the payload is over 64 bytes";
 inline constexpr const char* kBadLength = "the length does not agree with the payload";
 inline constexpr const char* kManyChannels = "a ninth channel: a log may hold eight buses";
-inline constexpr const char* kBadLabel = "the label is neither 0 nor 1";
+inline constexpr const char* kBadLabel =
+    "the label is no class number: 0 is benign, 1 and more are attacks";
 
 /// Compared by address, so each is one object. The second is no fault: a row of an error frame,
 /// which is counted.

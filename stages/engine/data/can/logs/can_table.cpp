@@ -407,7 +407,7 @@ Notes CanTable::notes(const std::string& file) const {
     note("column " + label + ": " +
              (benign_ == 0 ? "no word of it means benign, all are taken" : "words that are taken") +
              " for attacks: " + quoted_names(attack_words_),
-         "benign=WORD names the words that mean benign");
+         reading_option("benign", "WORD") + " names the words that mean benign");
   }
   if (unknown_directions_ > 0) {
     note(grouped(unknown_directions_) + (unknown_directions_ == 1 ? " row has" : " rows have") +
@@ -431,9 +431,10 @@ Notes CanTable::notes(const std::string& file) const {
       const bool may_be_label =
           place(Column::kLabel) < 0 &&
           std::find(may_be_labels_.begin(), may_be_labels_.end(), i) != may_be_labels_.end();
-      out.push_back({file, "column " + name + " is not used",
-                     may_be_label ? "label_column=" + name + " reads it as labels" : "", "column",
-                     1});
+      out.push_back(
+          {file, "column " + name + " is not used",
+           may_be_label ? reading_option("label_column", name) + " reads it as labels" : "",
+           "column", 1});
     }
   }
   return out;

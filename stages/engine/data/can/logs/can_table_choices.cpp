@@ -35,6 +35,12 @@ bool is_base64(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return base64_digit(c) >= 0; });
 }
 
+/// Whether a column of this name has 1 where a usual column of labels has 0.
+bool says_benign(const std::string& name) {
+  return row::same_word(name, "benign") || row::same_word(name, "normal") ||
+         row::same_word(name, "is_benign") || row::same_word(name, "is_normal");
+}
+
 }  // namespace
 
 CanTable::CanTable(const std::string& file, std::span<const std::string> lines, bool hex_ids,
@@ -49,6 +55,7 @@ CanTable::CanTable(const std::string& file, std::span<const std::string> lines, 
   choose_ids(rows, hex_ids);
   choose_payload(rows);
   choose_time(rows);
+  is_gvret_ &= reading.time_unit == "auto";
 }
 
 void CanTable::find_columns(const std::string& file, const std::string& header) {
@@ -134,6 +141,11 @@ void CanTable::choose_label(std::span<const std::string> rows) {
       if (columns_[i].column == kind) places.push_back(static_cast<int>(i));
     }
   }
+  std::stable_sort(places.begin(), places.end(), [&](int a, int b) {
+    const TableColumn &one = columns_[static_cast<std::size_t>(a)],
+                      &other = columns_[static_cast<std::size_t>(b)];
+    return std::pair(one.column, one.rank) < std::pair(other.column, other.rank);
+  });
   if (places.empty()) return;
   const auto is_binary = [](const std::string& cell) {
     return cell == "0" || cell == "1" || cell == "0.0" || cell == "1.0";
@@ -153,12 +165,17 @@ void CanTable::name_label(const std::string& file, const std::string& name) {
                                   [&](const TableColumn& one) { return one.name == name; });
   if (named == columns_.end()) {
     throw Error(ExitCode::kData, "no column is called " + name,
-                "label_column=NAME names one of the header", file + ":1");
+                reading_option("label_column", "NAME") + " names one of the header", file + ":1");
   }
   for (const Column needed : {Column::kTime, Column::kId, Column::kPayload, Column::kByte}) {
     if (named->column != needed) continue;
     throw Error(ExitCode::kData, "column " + name + " holds no labels: frames are read from it",
-                "label_column=NAME names another one", file + ":1");
+                reading_option("label_column", "NAME") + " names another one", file + ":1");
+  }
+  if (benign_words_.empty() && says_benign(name)) {
+    throw Error(ExitCode::kData, "column " + name + ": does 1 mean benign, as the name says?",
+                reading_option("benign", "1") + " says that it does, --benign 0 that 0 does",
+                file + ":1");
   }
   const int place = static_cast<int>(named - columns_.begin());
   int& label = place_[static_cast<std::size_t>(Column::kLabel)];

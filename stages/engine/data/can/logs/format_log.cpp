@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "engine/data/can/logs/log_reading.h"
 #include "kdgat/error.h"
 
 namespace kdgat::data {
@@ -73,7 +74,7 @@ void append_table_row(std::string& out, const CanFrame& frame, bool with_label) 
 void require_time(double seconds, double least, double most) {
   if (seconds >= least && seconds <= most) return;
   throw Error(ExitCode::kData, "a time of " + std::to_string(seconds) + " s cannot be written",
-              "time_unit=ms, us or ns says in which unit the log has its times");
+              reading_option("time_unit", "ms, us or ns") + " is the unit of the times of the log");
 }
 
 const char* log_header(const std::string& format) {

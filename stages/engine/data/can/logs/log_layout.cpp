@@ -220,10 +220,11 @@ LogLayout recognise_log(const std::string& file, std::span<const std::string> li
     throw Error(ExitCode::kData,
                 std::string(best == nullptr ? "no known log form" : "more than one log form") +
                     " fits the first line: " + shortened(lines.front()),
-                has_tabs ? "it is a table of " + std::to_string(tabs + 1) +
-                               " columns between tabs; logs have commas or blanks there, ratings "
-                               "user, item and rating, texts a label and words"
-                         : "format=NAME names the form; see kdgat config schema data",
+                has_tabs
+                    ? "it is a table of " + std::to_string(tabs + 1) +
+                          " columns between tabs; logs have commas or blanks there, ratings "
+                          "user, item and rating, texts a label and words"
+                    : "format=NAME names the form; take a file that is no log out of the folder",
                 file + ":1");
   }
   return *best;

@@ -1,6 +1,7 @@
 // How a log is read where it does not say so itself: its times, and the labels of its rows.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -12,7 +13,7 @@ namespace kdgat::data {
 
 struct LogReading {
   std::string time_unit = "auto";  ///< auto, s, ms, us or ns
-  std::string time = "auto";       ///< auto, absolute or delta
+  std::string times = "auto";      ///< auto, absolute or delta
   std::string label_column{};
   std::vector<std::string> benign{};
 
@@ -26,7 +27,7 @@ struct LogReading {
               "for numbers of 13, 16 or 19 digits, else seconds.")
             .choices({"auto", "s", "ms", "us", "ns"})
             .later(),
-        field("time", &O::time,
+        field("times", &O::times,
               "Times of a log: absolute, or delta, the time since the frame before; auto tells "
               "those of candump -td.")
             .choices({"auto", "absolute", "delta"})
@@ -38,5 +39,12 @@ struct LogReading {
             .later()};
   }
 };
+
+/// How an option of LogReading is given, for hints: "--times delta, in a profile data.times".
+inline std::string reading_option(const std::string& name, const std::string& value) {
+  std::string flag = name;
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  return "--" + flag + " " + value + " (in a profile data." + name + ")";
+}
 
 }  // namespace kdgat::data

@@ -51,8 +51,8 @@ TimeReading::TimeReading(const LogReading& options, bool are_gaps, double units_
   for (const TimeUnit& unit : kTimeUnits) {
     if (options.time_unit == unit.option) divisor_ = unit.in_a_second;
   }
-  are_gaps_by_look_ = are_gaps && options.time == "auto";
-  are_gaps_ = are_gaps_by_look_ || options.time == "delta";
+  are_gaps_by_look_ = are_gaps && options.times == "auto";
+  are_gaps_ = are_gaps_by_look_ || options.times == "delta";
   if (are_gaps_ && divisor_ == 0) divisor_ = 1;
   first_.reserve(kChecked);
 }
@@ -85,17 +85,17 @@ Notes TimeReading::notes(const std::string& log) const {
   Notes out;
   if (unit_ != nullptr) {
     out.push_back({log, std::string("times are read as ") + unit_ + " since 1970",
-                   "time_unit=s reads them as seconds"});
+                   reading_option("time_unit", "s") + " reads them as seconds"});
   }
   if (are_gaps_by_look_) {
     out.push_back({log, "times are read as gaps between frames, as candump -td writes them",
-                   "time=absolute reads them as times"});
+                   reading_option("times", "absolute") + " reads them as times"});
   }
   if (const std::string what = doubt(); !what.empty()) {
     out.push_back({log,
-                   what + ": gaps (time=delta), milliseconds (time_unit=ms) or microseconds "
-                          "(time_unit=us)?",
-                   ""});
+                   what + ": gaps (--times delta), milliseconds (--time-unit ms) or microseconds "
+                          "(--time-unit us)?",
+                   "in a profile data.times and data.time_unit"});
   }
   return out;
 }

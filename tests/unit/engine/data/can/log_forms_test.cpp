@@ -301,7 +301,7 @@ TEST_CASE("ASC: dates, bases, CAN FD, remote and error frames", "[log_forms]") {
     CHECK(read.malformed == 2);
     CHECK_THAT(read.problems, Contains("log:16: an id beyond 11 bits") &&
                                   Contains("log:17: the length does not agree") &&
-                                  Contains("1 error frames"));
+                                  Contains("1 error frame is"));
   }
   const ReadForm dates = read_form(
       "date Mit M\xc3\xa4r 01 1:00:00 am 2023\nbase dec timestamps relative\n"

@@ -18,8 +18,11 @@ void Passed::count(const char* kind, Say say) {
 
 void Passed::tell(const std::string& file, Notes& notes) const {
   if (error_frames > 0) {
-    notes.push_back({file, grouped(error_frames) + " error frames are counted, not read", "",
-                     "error frame", error_frames, true});
+    notes.push_back({file,
+                     grouped(error_frames) +
+                         (error_frames == 1 ? " error frame is" : " error frames are") +
+                         " counted, not read",
+                     "", "error frame", error_frames, true});
   }
   if (others > 0) {
     notes.push_back({file, grouped(others) + " objects that are no CAN frames are left out", "",

@@ -173,7 +173,7 @@ TEST_CASE("ASC: every line is a frame, of a known kind, or malformed", "[asc]") 
   CHECK(read.frames.size() == 1);
   CHECK(read.malformed == 4);
   CHECK_THAT(read.problems,
-             Contains("1 error frames are counted") && Contains("records of other kinds") &&
+             Contains("1 error frame is counted") && Contains("records of other kinds") &&
                  Contains("comments 1") && Contains("starts 1") && Contains("statistics 1") &&
                  Contains("LIN 1") && Contains("FlexRay 1") && Contains("Ethernet 1") &&
                  Contains("requests to send 1") && Contains("events 1") && Contains("triggers 1") &&

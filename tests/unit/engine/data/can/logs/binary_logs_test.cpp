@@ -77,7 +77,7 @@ TEST_CASE("BLF: objects of CAN XL and of other buses are counted", "[binary_logs
   }
   const ReadForm read = read_form(test::blf_file(objects));
   CHECK(read.frames.size() == 1);
-  CHECK_THAT(read.problems, Contains("1 error frames") && Contains("CAN XL frames 1") &&
+  CHECK_THAT(read.problems, Contains("1 error frame is") && Contains("CAN XL frames 1") &&
                                 Contains("LIN 2") && Contains("Ethernet 1") &&
                                 Contains("comments 2") && Contains("other objects 1"));
 }

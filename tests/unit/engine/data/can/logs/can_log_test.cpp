@@ -141,7 +141,7 @@ TEST_CASE("candump -e explains an error frame in lines of their own", "[can_log]
       " (1.05)  can0  123   [2]  00 02\n");
   CHECK(read.frames.size() == 2);
   CHECK(read.malformed == 0);
-  CHECK_THAT(read.problems, Catch::Contains("1 error frames are counted"));
+  CHECK_THAT(read.problems, Catch::Contains("1 error frame is counted"));
 }
 
 TEST_CASE("candump -L has classic, extended, FD and remote frames", "[can_log]") {
@@ -278,7 +278,8 @@ TEST_CASE("malformed rows are counted and the first are shown with their line", 
           "log:2: " + read.problems.substr(7, read.problems.size() - 8));
     return read.problems;
   };
-  CHECK(fault("1,123,00,-1") == "log:3: the label is neither 0 nor 1: 1,123,00,-1\n");
+  CHECK(fault("1,123,00,-1") ==
+        "log:3: the label is no class number: 0 is benign, 1 and more are attacks: 1,123,00,-1\n");
   CHECK(fault("1,xyz,00,0") == "log:3: the id is not hexadecimal: 1,xyz,00,0\n");
   CHECK(fault("1,,00,0") == "log:3: the id is not hexadecimal: 1,,00,0\n");
   CHECK(fault("1,20000000,00,0") == "log:3: the id is beyond 29 bits: 1,20000000,00,0\n");

@@ -58,7 +58,7 @@ TEST_CASE("flags of a row mean what they say", "[can_table]") {
   CHECK(read.frames[2].remote_length == 5);
   CHECK(read.malformed == 1);
   CHECK_THAT(read.problems, Contains("log:6: the id is beyond the 11 bits that the row says"));
-  CHECK_THAT(read.problems, Contains("1 error frames are counted"));
+  CHECK_THAT(read.problems, Contains("1 error frame is counted"));
 }
 
 TEST_CASE("words of a direction that nobody knows are counted", "[can_table]") {
@@ -117,9 +117,10 @@ TEST_CASE("words of labels that are no usual ones are named, and an option says 
       "time,id,data,Class,Driver\n1.0,100,01,Normal,Ann\n1.1,200,02,Gear,Bob\n1.2,100,03,x,Ann\n";
   const ReadTable plain = read_table(log);
   CHECK(labels_of(plain) == "011");
-  CHECK_THAT(plain.problems, Contains("column Class: words that are taken for attacks: Gear, x") &&
-                                 Contains("benign=WORD names the words that mean benign") &&
-                                 Contains("column Driver is not used"));
+  CHECK_THAT(plain.problems,
+             Contains("column Class: words that are taken for attacks: Gear, x") &&
+                 Contains("--benign WORD (in a profile data.benign) names the words") &&
+                 Contains("column Driver is not used"));
   const ReadTable chosen = read_table(log, "auto", {.benign = {"Normal", "x"}});
   CHECK(labels_of(chosen) == "010");
   CHECK_THAT(chosen.problems, !Contains("words"));
@@ -163,6 +164,40 @@ TEST_CASE("words that are said to be benign and never come are reported", "[can_
   CHECK(read_table("time,id,data,label\n1.0,1AB,00,0.0\n1.1,1AB,00,1.0\n").problems.empty());
 }
 
+TEST_CASE("a column that says what is benign needs the word that means it", "[can_table]") {
+  const std::string text = "time,id,data,benign\n1.0,100,01,1\n1.1,100,02,0\n";
+  LogReading reading;
+  reading.label_column = "benign";
+  CHECK_THAT(data_error([&] { read_table(text, "auto", reading); }),
+             Contains("does 1 mean benign") && Contains("--benign 1"));
+  reading.benign = {"1"};
+  const ReadTable read = read_table(text, "auto", reading);
+  REQUIRE(read.frames.size() == 2);
+  CHECK(read.frames[0].label == 0);
+  CHECK(read.frames[1].label == 1);
+}
+
+TEST_CASE("of several columns of labels the one whose name docs/data.md has first counts",
+          "[can_table]") {
+  for (const auto* const rows : {"time,id,data,label,attack\n1,100,01,1,0\n2,100,02,0,0\n",
+                                 "time,id,data,attack,label\n1,100,01,0,1\n2,100,02,0,0\n"}) {
+    const ReadTable read = read_table(rows);
+    REQUIRE(read.frames.size() == 2);
+    CHECK(read.frames[0].label == 0);
+    CHECK_THAT(read.problems, Contains("attack counts"));
+  }
+}
+
+TEST_CASE("the unit of an option is not contradicted", "[can_table]") {
+  const std::string text =
+      "Time Stamp,ID,Extended,Dir,Bus,LEN,D1,D2,D3,D4,D5,D6,D7,D8\n"
+      "166064000,00000100,false,Rx,0,1,01,,,,,,,\n166065000,00000100,false,Rx,0,1,02,,,,,,,\n";
+  CHECK_THAT(read_table(text).problems, Contains("as GVRET writes them"));
+  LogReading reading;
+  reading.time_unit = "ms";
+  CHECK_THAT(read_table(text, "auto", reading).problems, !Contains("GVRET"));
+}
+
 TEST_CASE("what says how long ids are leaves no doubt about them", "[can_table]") {
   CHECK(read_table("time,id,extended,dlc,data\n1.0,100,0,1,11\n1.1,18000001,1,1,11\n")
             .problems.empty());
@@ -176,8 +211,7 @@ TEST_CASE("a column of words of labels under another name asks for label_column"
   const std::string log = "time,id,data,Type\n1.0,1AB,00,Normal\n1.1,1AB,00,DoS\n";
   const ReadTable read = read_table(log);
   CHECK(labels_of(read) == "--");
-  CHECK_THAT(read.problems, Contains("column Type is not used") &&
-                                Contains("label_column=Type reads it as labels"));
+  CHECK_THAT(read.problems, Contains("column Type is not used") && Contains("--label-column Type"));
   CHECK(labels_of(read_table(log, "auto", {.label_column = "Type"})) == "01");
 }
 
