@@ -56,15 +56,15 @@ TEST_CASE("options that mean nothing for the data are named, and strict refuses 
           "[cli][data]") {
   const Drive drive;
   const CommandResult named =
-      run_kdgat("data import drive -o out labels=none.csv rating_split=time -v", drive.path());
+      run_kdgat("data import drive -o out undirected=true largest_member_mb=7 -v", drive.path());
   INFO(named.err);
   CHECK(named.exit_code == 0);
-  CHECK_THAT(named.err, Contains("labels has no effect on data of the kind can") &&
-                            Contains("rating_split has no effect"));
+  CHECK_THAT(named.err, Contains("undirected has no effect on data of the kind can") &&
+                            Contains("largest_member_mb has no effect"));
   const CommandResult refused =
-      run_kdgat("data import drive/train/b.log -o never labels=none.csv --strict", drive.path());
+      run_kdgat("data import drive/train/b.log -o never undirected=true --strict", drive.path());
   CHECK(refused.exit_code == 3);
-  CHECK_THAT(refused.err, Contains("labels has no effect"));
+  CHECK_THAT(refused.err, Contains("undirected has no effect"));
   CHECK(run_kdgat("data import none -o never -n", drive.path()).exit_code != 0);
 }
 
