@@ -66,6 +66,7 @@ kdgat_add_tests(kdgat_graph_tests
   SOURCES
     tests/unit/engine/data/can/logs/can_log_test.cpp
     tests/unit/engine/data/can/logs/can_table_test.cpp
+    tests/unit/engine/data/can/logs/can_table_labels_test.cpp
     tests/unit/engine/data/can/logs/time_reading_test.cpp
     tests/unit/engine/data/can/frames/channel_choice_test.cpp
     tests/unit/engine/data/can/channels_test.cpp
