@@ -17,7 +17,7 @@ kdgat_add_room(kdgat_graph stages/engine/data/can/logs
   can_columns can_log can_table can_table_choices convert_log dbc format_log frame_writer
   label_intervals log_layout log_streams row_parsers row_times stored_frames time_reading)
 kdgat_add_room(kdgat_graph stages/engine/data/can/windows
-  log_windows relative_windows vehicle_profile windows)
+  log_windows relative_windows vehicle_profile vehicle_tables windows)
 kdgat_add_room(kdgat_graph stages/engine/data/can/logs/forms
   asc binary_reader blf busmaster civil_time crtd forms mf4 mf4_blocks mf4_groups pcap trc)
 kdgat_add_room(kdgat_graph stages/engine/data/graphs
@@ -32,7 +32,8 @@ kdgat_add_room(kdgat_graph stages/engine/graph
 kdgat_add_room(kdgat_graph stages/engine/graph/sections
   common_arrays frames ids path_counts positions sections targets trees)
 kdgat_add_room(kdgat_graph stages/engine/trees
-  bins boosted_trees contributions flat_trees isolation_forest split_search table tree_grower)
+  bins boosted_trees contributions flat_trees isolation_forest ranked_trees split_search table
+  tree_grower)
 # Between a frame and its graph: compiled alone, with calls that may be inlined though the library
 # exports them.
 set_source_files_properties(stages/engine/data/can/logs/row_parsers.cpp
@@ -60,11 +61,13 @@ kdgat_add_room(kdgat_native stages/engine/model/config config model_header train
 kdgat_add_room(kdgat_native stages/engine/kernels/cpu/isa level)
 kdgat_add_room(kdgat_native stages/engine/native layers networks weights)
 # As the kernels of the portable level; and what C sources made from a model do to the bit.
+target_compile_options(kdgat_graph PRIVATE -ffp-contract=off)
+target_compile_options(kdgat_native PRIVATE -ffp-contract=off)
 set_source_files_properties(
   stages/engine/native/layers.cpp stages/engine/native/networks.cpp
   stages/engine/data/can/windows/windows.cpp stages/engine/data/can/windows/relative_windows.cpp
   stages/engine/data/can/windows/vehicle_profile.cpp PROPERTIES
-  SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS "-fno-semantic-interposition;-ffp-contract=off")
+  SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS -fno-semantic-interposition)
 kdgat_add_room(kdgat_native stages/engine/decision/stream
   detector_scoring explanations log_scorer network_judge network_scoring stream_model
   window_network)
@@ -120,10 +123,13 @@ target_link_libraries(kdgat_export PUBLIC kdgat_native)
 # What it computes ahead is computed natively as well.
 target_compile_options(kdgat_export PRIVATE -ffp-contract=off)
 set(KDGAT_RUNTIME_TEXTS)
-foreach(file CMakeLists.txt alarms.c api.h check.c detector.c detector_state.h detector_tables.h
-        four.c input.c kdgat_math.c main.c network.c stack.c windows.c)
+foreach(file CMakeLists.txt api.h check.c detector.c detector_state.h four.c input.c kdgat_math.c
+        main.c network.c stack.c windows.c)
   list(APPEND KDGAT_RUNTIME_TEXTS
        ${CMAKE_CURRENT_SOURCE_DIR}/stages/engine/export/c/runtime/${file})
+endforeach()
+foreach(file alarm_types alarms bus bus_types ids numbers tails trees vehicle window_types windows)
+  list(APPEND KDGAT_RUNTIME_TEXTS ${CMAKE_CURRENT_SOURCE_DIR}/stages/engine/portable/${file}.h)
 endforeach()
 list(APPEND KDGAT_RUNTIME_TEXTS ${CMAKE_CURRENT_SOURCE_DIR}/stages/engine/export/onnx/check.py)
 list(JOIN KDGAT_RUNTIME_TEXTS "," runtime_texts)

@@ -163,7 +163,8 @@ json alarms_of(const JudgedLog& log, const Verdicts& said, const TimeAxis& axis)
   decision::AlarmStream stream(said.threshold);
   std::map<int64_t, std::size_t> at;  // window of the log -> position
   const auto close = [&] {
-    out.push_back({axis.from(at.at(stream.alarm().first)), axis.to(at.at(stream.alarm().last))});
+    out.push_back({axis.from(at.at(stream.alarm().first_window)),
+                   axis.to(at.at(stream.alarm().last_window))});
   };
   for (std::size_t w = first; w < windows; ++w) {
     const int64_t number = log.first_row[w] / log.size;

@@ -116,7 +116,7 @@ class EarlyStop {
 }  // namespace
 
 BoostedTrees::BoostedTrees(int64_t columns, double base, FlatTrees trees)
-    : columns_(columns), base_(base), trees_(std::move(trees)), bias_(base) {
+    : columns_(columns), trees_(std::move(trees)), ranked_(trees_, columns, base), bias_(base) {
   std::vector<double> mean(trees_.nodes.size());
   for (std::size_t n = mean.size(); n-- > 0;) {
     const TreeNode& node = trees_.nodes[n];
@@ -213,19 +213,14 @@ BoostedTrees BoostedTrees::fit(const Table& table, const BoostedTreesOptions& op
 
 double BoostedTrees::score(std::span<const float> row) const {
   check_width(row, columns_);
-  const TreeNode* nodes = trees_.nodes.data();
-  double sum = base_;
-  for (const int32_t root : trees_.roots) {
-    sum += static_cast<double>(nodes[trees_.leaf(root, row.data())].number);
-  }
-  return sum;
+  return ranked_.score(row);
 }
 
 json BoostedTrees::to_json() const {
   return {{"format", kBoostedFormat},
           {"version", 1},
           {"columns", columns_},
-          {"base", base_},
+          {"base", base()},
           {"trees", dump_trees(trees_, true)}};
 }
 

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "engine/trees/flat_trees.h"
+#include "engine/trees/ranked_trees.h"
 #include "engine/trees/table.h"
 
 namespace kdgat::trees {
@@ -60,7 +61,8 @@ class BoostedTrees {
   int64_t trees() const { return trees_.trees(); }
   const FlatTrees& forest() const { return trees_; }
   /// F0.
-  double base() const { return base_; }
+  double base() const { return ranked_.base; }
+  const RankedTrees& ranked() const { return ranked_; }
 
   /// The log-odds F of a row, [columns]. Throws Error(kData) for another number of columns.
   double score(std::span<const float> row) const;
@@ -87,8 +89,8 @@ class BoostedTrees {
   BoostedTrees(int64_t columns, double base, FlatTrees trees);
 
   int64_t columns_;
-  double base_;
   FlatTrees trees_;
+  RankedTrees ranked_;  // the same, for scores
   double bias_ = 0;
 };
 

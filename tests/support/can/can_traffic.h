@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -31,6 +32,28 @@ inline std::vector<data::RelativeWindow> windows_of(const data::VehicleProfile& 
 
 inline float at(const data::RelativeWindow& window, data::Relative column) {
   return window.x[static_cast<std::size_t>(column)];
+}
+
+/// Bits of surprise of the move from one payload to the next, over `length` bytes.
+inline float surprise(const data::IdProfile& usual, const uint8_t* from, const uint8_t* to,
+                      std::size_t length) {
+  float bits = 0;
+  for (std::size_t i = 0; i < std::min(length, usual.bytes.size()); ++i) {
+    if (from[i] == to[i]) continue;
+    const int up = static_cast<uint8_t>(to[i] - from[i]);
+    const auto move = static_cast<unsigned>(std::min(up, 256 - up));
+    bits += usual.bytes[i].surprise(static_cast<int>(std::bit_width(move)));
+  }
+  return bits;
+}
+
+/// Whether a byte moved that moves in less than one frame of eight.
+inline bool rare_change(const data::IdProfile& usual, const uint8_t* from, const uint8_t* to,
+                        std::size_t length) {
+  for (std::size_t i = 0; i < std::min(length, usual.bytes.size()); ++i) {
+    if (from[i] != to[i] && usual.bytes[i].surprise(1) > 3) return true;
+  }
+  return false;
 }
 
 /// Both, by time.

@@ -155,7 +155,7 @@ inline std::string said_by(const decision::DetectorModel& model, const std::stri
                (window.decision == "attack" ? " flagged\n" : "\n");
       },
       [&](const AlarmEvent& alarm) {
-        CHECK(stream.alarm().first == alarm.first_window);
+        CHECK(stream.alarm().first_window == alarm.first_window);
         out += "alarm " + std::to_string(alarm.alarm) + (alarm.open ? " open " : " closed ") +
                std::to_string(alarm.first_window) + " " + std::to_string(alarm.last_window) + " " +
                std::to_string(alarm.windows) + " " + std::to_string(stream.alarm().peak_window) +

@@ -47,7 +47,7 @@ class OddTraffic {
       if (random_.below(60) == 0) out.payload[b] = static_cast<uint8_t>(random_.below(256));
     }
     for (std::size_t b = out.length; b < 64; ++b) out.payload[b] = 0;
-    if (data::is_address_claim(out.id)) claim(out);
+    if (kdgat_is_claim(out.id) != 0) claim(out);
     out.time = time_of(random_.below(4000));
     return out;
   }

@@ -64,28 +64,6 @@ int64_t count_events(std::span<const float> scores, double threshold) {
   return std::count_if(peaks.begin(), peaks.end(), [&](float peak) { return peak > threshold; });
 }
 
-AlarmStream::Change AlarmStream::add(int64_t number, float score) {
-  const bool is_flagged = score > threshold_;
-  const bool is_lively = is_flagged || (is_open_ && score > alarm_.peak - deadband_);
-  if (is_open_ && !is_lively) return number - lively_ < kMergeWindows ? Change::kNone : finish();
-  if (!is_lively) return Change::kNone;
-  lively_ = number;
-  const bool opens = !std::exchange(is_open_, true);
-  if (opens) alarm_ = {number, number, number, 0, score};
-  if (!is_flagged) return Change::kNone;
-  alarm_.last = number;
-  ++alarm_.windows;
-  if (score > alarm_.peak) {
-    alarm_.peak = score;
-    alarm_.peak_window = number;
-  }
-  return opens ? Change::kOpened : Change::kNone;
-}
-
-AlarmStream::Change AlarmStream::finish() {
-  return std::exchange(is_open_, false) ? Change::kClosed : Change::kNone;
-}
-
 Budget budget_of(std::span<const Stretch> stretches, double per_hour, bool take_supported) {
   constexpr double kHour = 3600;
   Budget out;

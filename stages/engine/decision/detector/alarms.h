@@ -6,11 +6,13 @@
 #include <span>
 #include <vector>
 
+#include "engine/portable/alarms.h"
+
 namespace kdgat::decision {
 
 /// Windows belong to one alarm that are fewer than so many apart, or between which the score stays
 /// within the deadband below the alarm's peak, in log-odds: what goes on being odd is no new alarm.
-inline constexpr int64_t kMergeWindows = 100;
+inline constexpr int64_t kMergeWindows = KDGAT_MERGE_WINDOWS;
 inline constexpr double kDeadband = 2;
 
 /// The peaks of the alarms of one stretch of windows, descending: taken from the highest score
@@ -20,17 +22,7 @@ std::vector<float> alarm_peaks(std::span<const float> scores);
 /// Alarms at a threshold: peaks above it.
 int64_t count_events(std::span<const float> scores, double threshold);
 
-/// Windows of a stream that are one alarm.
-struct Alarm {
-  int64_t first = 0, last = 0;  ///< numbers of its first and last flagged window
-  int64_t peak_window = 0;
-  int64_t windows = 0;  ///< flagged
-  float peak = 0;       ///< highest score
-};
-
-/// Alarms while windows stream. An alarm opens with the first window above the threshold and stays
-/// open while windows are flagged or within the deadband below its highest score so far; after
-/// kMergeWindows that are neither it is closed.
+/// Alarms while windows stream, see engine/portable/alarms.h.
 ///
 /// alarm_peaks() knows the whole stretch and begins at the highest score; it splits what goes on
 /// above the threshold but far below a peak, which here is one alarm. So there are never more of
@@ -40,22 +32,30 @@ class AlarmStream {
   enum class Change { kNone, kOpened, kClosed };
 
   /// Flagged is what scores above it. `deadband`: in units of the scores.
-  explicit AlarmStream(double threshold, double deadband = kDeadband)
-      : threshold_(threshold), deadband_(deadband) {}
+  explicit AlarmStream(double threshold, double deadband = kDeadband) : rule_{threshold, deadband} {
+    kdgat_alarms_init(&state_);
+  }
 
   /// Of the next window: numbers go up by one.
-  Change add(int64_t number, float score);
+  Change add(int64_t number, float score) {
+    state_.windows = number;
+    return change(kdgat_alarms_add(&state_, &rule_, score, 0, 0));
+  }
   /// The stream has ended.
-  Change finish();
-  bool is_open() const { return is_open_; }
-  /// The open alarm, or the one that was closed last.
-  const Alarm& alarm() const { return alarm_; }
+  Change finish() { return change(kdgat_alarms_finish(&state_)); }
+  bool is_open() const { return state_.alarm.is_open != 0; }
+  /// The open alarm, or the one that was closed last; without times.
+  const kdgat_alarm& alarm() const { return state_.alarm; }
 
  private:
-  double threshold_, deadband_;
-  bool is_open_ = false;
-  int64_t lively_ = 0;  // the last window that kept it open
-  Alarm alarm_;
+  static Change change(int bits) {
+    return (bits & KDGAT_OPENED) != 0   ? Change::kOpened
+           : (bits & KDGAT_CLOSED) != 0 ? Change::kClosed
+                                        : Change::kNone;
+  }
+
+  kdgat_alarm_rule rule_;
+  kdgat_alarms state_{};
 };
 
 /// Scores of benign windows of one log, one after another.

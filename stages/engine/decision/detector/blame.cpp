@@ -24,7 +24,7 @@ std::vector<Candidate> candidates_of(const RelativeWindows& windows) {
   std::map<uint32_t, int64_t> known, unknown;
   int64_t unknown_frames = 0;
   for (const ComparedFrame& frame : windows.frames()) {
-    const bool is_known = frame.kind == ComparedFrame::Kind::kKnown;
+    const bool is_known = frame.kind() == ComparedFrame::Kind::kKnown;
     ++(is_known ? known : unknown)[frame.key];
     unknown_frames += is_known ? 0 : 1;
   }

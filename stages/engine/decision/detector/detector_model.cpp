@@ -127,8 +127,7 @@ const Decision& DetectorModel::decision(int64_t own) const {
 }
 
 double DetectorModel::score(const PartScores& scores, const Decision& decision) {
-  const double known = scores.classifier - decision.classifier;
-  return std::max(known, (scores.tails - decision.tails) * std::log(10.0));
+  return kdgat_score_of(scores.classifier, scores.tails, decision.classifier, decision.tails);
 }
 
 int64_t DetectorModel::parameters() const {
@@ -180,8 +179,7 @@ DetectorModel DetectorModel::read(const std::filesystem::path& file, const Warn&
     if (in.at("columns") != json(data::relative_names())) {
       throw Error(ExitCode::kData, name + ": a detector of other columns", "train it again");
     }
-    constexpr int64_t kMostWindow = 10000;
-    const int64_t window = ranged_count(in, "window", 2, kMostWindow, name);
+    const int64_t window = ranged_count(in, "window", 2, data::kMostWindow, name);
     constexpr int64_t kMostCount = int64_t{1} << 50;
     std::vector<Vehicle> vehicles;
     for (const json& one : in.at("vehicles")) {
@@ -193,7 +191,7 @@ DetectorModel DetectorModel::read(const std::filesystem::path& file, const Warn&
     constexpr int64_t kLeastOwn = 20, kMostOwn = 100'000;
     const int64_t own = ranged_count(in, "own_windows", kLeastOwn, kMostOwn, name);
     Tails tails = Tails::from_json(in.at("tails"), data::kRelativeColumns, name);
-    if (tails.columns().empty()) throw Error(ExitCode::kData, "\"tails\" is empty", "", name);
+    if (tails.tails().empty()) throw Error(ExitCode::kData, "\"tails\" is empty", "", name);
     return {window,
             own,
             decisions_of(in.at("thresholds"), name),

@@ -1,11 +1,11 @@
 // K of the last n: an alarm that one odd window does not raise. Knows no model.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <vector>
+
+#include "engine/portable/tails.h"
 
 namespace kdgat::decision {
 
@@ -27,22 +27,19 @@ class RankFilter {
  public:
   /// `before`: what each window ahead of the first counts as.
   RankFilter(const KOfN& rule, double before)
-      : k_(static_cast<std::size_t>(rule.k)), last_(static_cast<std::size_t>(rule.n), before) {}
+      : k_(static_cast<uint32_t>(rule.k)), last_(static_cast<std::size_t>(rule.n), before) {}
 
   /// The next score; no NaN.
   double add(double score) {
     last_[at_] = score;
     at_ = (at_ + 1) % last_.size();
-    sorted_ = last_;
-    const auto kth = sorted_.begin() + static_cast<std::ptrdiff_t>(k_ - 1);
-    std::nth_element(sorted_.begin(), kth, sorted_.end(), std::greater<>());
-    return *kth;
+    return kdgat_kth(last_.data(), k_, static_cast<uint32_t>(last_.size()));
   }
 
  private:
-  std::size_t k_, at_ = 0;
-  std::vector<double> last_;    // by number % n
-  std::vector<double> sorted_;  // partly, so that add() allocates nothing
+  uint32_t k_;
+  std::size_t at_ = 0;
+  std::vector<double> last_;  // by number % n
 };
 
 }  // namespace kdgat::decision

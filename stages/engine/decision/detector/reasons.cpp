@@ -178,12 +178,12 @@ IdFacts facts_of(const BlamedIds& part, uint32_t key, const Evidence& evidence) 
     const ComparedFrame& frame = compared[i];
     if (frame.key != key) continue;
     ++out.frames;
-    if (frame.kind != ComparedFrame::Kind::kKnown) out.is_known = false;
+    if (frame.kind() != ComparedFrame::Kind::kKnown) out.is_known = false;
     if (frame.gap >= 0) shortest = std::min(shortest, frame.gap);
     if (frame.gap >= 0) longest = std::max(longest, frame.gap);
     if (frame.off > 0) distance = std::max(distance, frame.distance);
     out.next_is_early = frame.crowd > frame.early;
-    if (frame.wrong_length) {
+    if (frame.wrong_length()) {
       insert_once(out.wrong_lengths, evidence.rows[evidence.first + i].frame.length);
     }
   }
@@ -315,8 +315,8 @@ Reason reason_of(const BlamedIds& part, const Evidence& evidence) {
     const auto found = std::find(part.keys.begin(), part.keys.end(), frame.key);
     if (found == part.keys.end()) continue;
     ++out.frames;
-    known += frame.kind == Kind::kKnown ? 1 : 0;
-    excused += frame.kind == Kind::kExcused ? 1 : 0;
+    known += frame.kind() == Kind::kKnown ? 1 : 0;
+    excused += frame.kind() == Kind::kExcused ? 1 : 0;
   }
   const IdFacts& first = out.ids.front();
   const IdProfile* usual = evidence.profile.find(part.keys.front());

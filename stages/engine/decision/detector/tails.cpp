@@ -9,7 +9,7 @@
 namespace kdgat::decision {
 namespace {
 
-constexpr double kTailShare = 0.01, kLeastExcess = 1e-3, kMostRare = 30;
+constexpr double kTailShare = 0.01, kLeastExcess = 1e-3;
 
 }  // namespace
 
@@ -22,56 +22,52 @@ Tails Tails::fit(std::span<const float> values, std::size_t width,
     std::vector<float> sorted(rows);
     for (std::size_t i = 0; i < rows; ++i) sorted[i] = values[i * width + place];
     std::sort(sorted.begin(), sorted.end());
-    Column column;
-    column.place = place;
+    std::vector<float> kept;   // ascending, the last one is u
+    std::vector<double> rare;  // -log10 P(X >= value)
     // From the median on, eight values for each halving of what is above.
     const double step = std::exp2(-1.0 / 8);
     for (double share = 0.5; share >= kTailShare && rows > 0; share *= step) {
       const float value = sorted[static_cast<std::size_t>((1 - share) * (n - 1))];
-      if (!column.values.empty() && value <= column.values.back()) continue;
+      if (!kept.empty() && value <= kept.back()) continue;
       const auto least = std::lower_bound(sorted.begin(), sorted.end(), value);
-      column.values.push_back(value);
-      column.rare.push_back(-std::log10((static_cast<double>(sorted.end() - least) + 1) / (n + 1)));
+      kept.push_back(value);
+      rare.push_back(-std::log10((static_cast<double>(sorted.end() - least) + 1) / (n + 1)));
     }
     double beyond = 0, count = 0;
-    for (std::size_t i = rows; i > 0 && sorted[i - 1] > column.values.back(); --i) {
-      beyond += sorted[i - 1] - column.values.back();
+    for (std::size_t i = rows; i > 0 && sorted[i - 1] > kept.back(); --i) {
+      beyond += sorted[i - 1] - kept.back();
       ++count;
     }
     // Where nearly all values are the same, few lie above it, though most are at least as large.
-    if (rows > 0)
-      column.rare.back() = std::max(column.rare.back(), -std::log10((count + 1) / (n + 1)));
-    column.excess = std::max(kLeastExcess, count > 0 ? beyond / count : 0);
-    out.columns_.push_back(std::move(column));
+    if (rows > 0) rare.back() = std::max(rare.back(), -std::log10((count + 1) / (n + 1)));
+    out.add(place, kept, rare, std::max(kLeastExcess, count > 0 ? beyond / count : 0));
   }
   return out;
 }
 
-double Tails::rarity(const Column& column, float value) {
-  if (column.values.empty() || value <= column.values.front()) return 0;
-  if (value >= column.values.back()) {
-    const double beyond = (value - column.values.back()) / column.excess / std::log(10.0);
-    return std::min(kMostRare, column.rare.back() + beyond);
-  }
-  const auto above = std::upper_bound(column.values.begin(), column.values.end(), value);
-  return column.rare[static_cast<std::size_t>(above - column.values.begin()) - 1];
+void Tails::add(std::size_t place, std::span<const float> values, std::span<const double> rare,
+                double excess) {
+  const auto first = static_cast<uint32_t>(values_.size());
+  values_.insert(values_.end(), values.begin(), values.end());
+  rare_.insert(rare_.end(), rare.begin(), rare.end());
+  tails_.push_back(
+      {excess, static_cast<uint32_t>(place), first, static_cast<uint32_t>(values_.size())});
 }
 
-double Tails::score(std::span<const float> row) const {
-  double most = 0;
-  for (const Column& column : columns_) most = std::max(most, rarity(column, row[column.place]));
-  return std::max(0.0,
-                  most - std::log10(std::max<double>(1, static_cast<double>(columns_.size()))));
+kdgat_tails Tails::view() const {
+  return {tails_.data(), values_.data(), rare_.data(),
+          std::log10(std::max<double>(1, static_cast<double>(tails_.size()))),
+          static_cast<uint32_t>(tails_.size())};
 }
 
 nlohmann::json Tails::json() const {
   nlohmann::json out = nlohmann::json::array();
-  for (const Column& column : columns_) {
+  for (const kdgat_tail& tail : tails_) {
     nlohmann::json& one = out.emplace_back();
-    one["column"] = column.place;
-    one["values"] = column.values;
-    one["rare"] = column.rare;
-    one["excess"] = column.excess;
+    one["column"] = tail.column;
+    one["values"] = std::vector(values_.begin() + tail.first, values_.begin() + tail.end);
+    one["rare"] = std::vector(rare_.begin() + tail.first, rare_.begin() + tail.end);
+    one["excess"] = tail.excess;
   }
   return out;
 }
@@ -79,13 +75,15 @@ nlohmann::json Tails::json() const {
 Tails Tails::from_json(const nlohmann::json& json, std::size_t width, const std::string& file) {
   Tails out;
   for (const nlohmann::json& one : json) {
-    Column column{one.at("column"), one.at("values"), one.at("rare"), one.at("excess")};
-    const bool is_sound = column.place < width && column.values.size() == column.rare.size() &&
-                          std::is_sorted(column.values.begin(), column.values.end()) &&
-                          std::is_sorted(column.rare.begin(), column.rare.end()) &&
-                          column.excess >= kLeastExcess;
+    const std::size_t place = one.at("column");
+    const std::vector<float> values = one.at("values");
+    const std::vector<double> rare = one.at("rare");
+    const double excess = one.at("excess");
+    const bool is_sound = place < width && values.size() == rare.size() &&
+                          std::is_sorted(values.begin(), values.end()) &&
+                          std::is_sorted(rare.begin(), rare.end()) && excess >= kLeastExcess;
     if (!is_sound) throw Error(ExitCode::kData, file + ": the tail of a column is not sound");
-    out.columns_.push_back(std::move(column));
+    out.add(place, values, rare, excess);
   }
   return out;
 }

@@ -13,17 +13,12 @@
 #include <string>
 #include <vector>
 
+#include "engine/portable/tails.h"
+
 namespace kdgat::decision {
 
 class Tails {
  public:
-  struct Column {
-    std::size_t place = 0;
-    std::vector<float> values;  ///< ascending, the last one is u
-    std::vector<double> rare;   ///< -log10 P(X >= value), ascending
-    double excess = 0;          ///< m
-  };
-
   /// `values`: [rows, width] of benign windows, any number of rows; `columns`: those that are
   /// looked at, below `width`.
   static Tails fit(std::span<const float> values, std::size_t width,
@@ -31,18 +26,30 @@ class Tails {
 
   /// -log10 of the smallest probability of a value of the row, times the number of columns
   /// (Bonferroni); at least 0.
-  double score(std::span<const float> row) const;
+  double score(std::span<const float> row) const {
+    const kdgat_tails tails = view();
+    return kdgat_tails_score(&tails, row.data());
+  }
 
   nlohmann::json json() const;
   /// Throws Error(kData) naming `file` unless every number is in its range; `width` as in fit().
   static Tails from_json(const nlohmann::json& json, std::size_t width, const std::string& file);
 
-  const std::vector<Column>& columns() const { return columns_; }
+  /// What score() reads; points into this.
+  kdgat_tails view() const;
+  // Each as in kdgat_tails.
+  const std::vector<kdgat_tail>& tails() const { return tails_; }
+  const std::vector<float>& values() const { return values_; }
+  const std::vector<double>& rare() const { return rare_; }
 
  private:
-  static double rarity(const Column& column, float value);
+  /// One more column: its values ascending, how rare each is, and the mean excess above the last.
+  void add(std::size_t place, std::span<const float> values, std::span<const double> rare,
+           double excess);
 
-  std::vector<Column> columns_;
+  std::vector<kdgat_tail> tails_;
+  std::vector<float> values_;
+  std::vector<double> rare_;
 };
 
 }  // namespace kdgat::decision

@@ -193,7 +193,7 @@ int32_t kdgat_detect_finish(kdgat_detect* detect) {
   });
 }
 
-int32_t kdgat_detect_poll(kdgat_detect* detect, kdgat_alarm* alarm) {
+int32_t kdgat_detect_poll(kdgat_detect* detect, kdgat_detect_alarm* alarm) {
   if (detect == nullptr) return -1;
   if (alarm == nullptr) {
     detect->error = "there is no place for the alarm";

@@ -40,7 +40,7 @@ typedef struct kdgat_frame {
 } kdgat_frame;
 
 /* One event of an alarm: it comes twice, when the alarm opens and when it is over. */
-typedef struct kdgat_alarm {
+typedef struct kdgat_detect_alarm {
   int64_t number;    /* of the alarm, from 0 */
   int32_t open;      /* 1 it opened, 0 it is over */
   double begin, end; /* times of its first frame and of its last so far; NaN: none */
@@ -49,7 +49,7 @@ typedef struct kdgat_alarm {
   float score;                       /* the highest so far */
   const char* json; /* all of it and the reasons, as `kdgat score --json` writes it, in UTF-8; valid
                        until the next call with this handle */
-} kdgat_alarm;
+} kdgat_detect_alarm;
 
 typedef struct kdgat_detect kdgat_detect;
 
@@ -69,7 +69,7 @@ int32_t kdgat_detect_push(kdgat_detect* detect, const kdgat_frame* frame);
 int32_t kdgat_detect_finish(kdgat_detect* detect);
 
 /* Takes the oldest event that waits. 1: `alarm` is filled; 0: none waits; -1: a NULL argument. */
-int32_t kdgat_detect_poll(kdgat_detect* detect, kdgat_alarm* alarm);
+int32_t kdgat_detect_poll(kdgat_detect* detect, kdgat_detect_alarm* alarm);
 
 typedef struct kdgat_detect_counts {
   int64_t frames, windows, flagged, alarms; /* windows: judged, and learned from */

@@ -60,7 +60,7 @@ void Explanations::add(const std::string& file, const JudgedWindow& window, doub
   }
 }
 
-void Explanations::close(const Alarm& alarm, double begin, double end) {
+void Explanations::close(const kdgat_alarm& alarm, double begin, double end) {
   if (!peak_) return;
   Found one = std::move(*peak_);
   peak_.reset();
@@ -131,8 +131,8 @@ std::string Explanations::heading(const Found& one) {
   if (one.alarm) {
     const AlarmSpan& span = *one.alarm;
     out += "\nalarm " + std::to_string(span.number) + ": ";
-    out += std::isnan(span.begin) ? "windows " + std::to_string(span.alarm.first) + " to " +
-                                        std::to_string(span.alarm.last)
+    out += std::isnan(span.begin) ? "windows " + std::to_string(span.alarm.first_window) + " to " +
+                                        std::to_string(span.alarm.last_window)
                                   : seconds_text(span.begin, span.end);
     out += ", " + grouped(span.alarm.windows) + (span.alarm.windows == 1 ? " window" : " windows") +
            " flagged; this is its highest";
@@ -145,9 +145,12 @@ std::string Explanations::heading(const Found& one) {
 json Explanations::numbers(const Found& one) {
   json alarm, list = json::array();
   if (one.alarm) {
-    alarm = {{"number", one.alarm->number},          {"begin", time_json(one.alarm->begin)},
-             {"end", time_json(one.alarm->end)},     {"first_window", one.alarm->alarm.first},
-             {"last_window", one.alarm->alarm.last}, {"windows", one.alarm->alarm.windows}};
+    alarm = {{"number", one.alarm->number},
+             {"begin", time_json(one.alarm->begin)},
+             {"end", time_json(one.alarm->end)},
+             {"first_window", one.alarm->alarm.first_window},
+             {"last_window", one.alarm->alarm.last_window},
+             {"windows", one.alarm->alarm.windows}};
   }
   for (const Reason& reason : one.reasons.reasons) list.push_back(reason.json());
   return {{"file", one.file},

@@ -30,7 +30,7 @@ class Explanations {
   void add(const std::string& file, const JudgedWindow& window, double threshold,
            const AlarmStream& alarms, int64_t alarm, const WindowScorer& watch);
   /// The alarm of the last peak is over; `begin`: time of its first row.
-  void close(const Alarm& alarm, double begin, double end);
+  void close(const kdgat_alarm& alarm, double begin, double end);
   /// The one window, or alarm, that was asked for is found: no more of the log is wanted.
   bool is_done() const { return options_.explains_one() && !found_.empty(); }
   /// The log has ended. Throws Error(kUsage) with what there is, where it has no such window or
@@ -48,7 +48,7 @@ class Explanations {
   struct AlarmSpan {
     int64_t number = 0;
     double begin = 0, end = 0;
-    Alarm alarm;
+    kdgat_alarm alarm;
   };
   struct Found {
     std::string file, vehicle;

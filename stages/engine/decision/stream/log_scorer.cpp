@@ -186,9 +186,10 @@ void LogScorer::tell_vehicle() const {
 }
 
 void LogScorer::tell_alarm(bool is_open) {
-  const Alarm& alarm = stream_.alarm();
-  sink_.alarm(AlarmEvent{file_, alarms_, is_open, time_json(begin_), time_json(end_), alarm.first,
-                         alarm.last, alarm.windows, alarm.peak, why_ids_, called_, why_, hash_});
+  const kdgat_alarm& alarm = stream_.alarm();
+  sink_.alarm(AlarmEvent{file_, alarms_, is_open, time_json(begin_), time_json(end_),
+                         alarm.first_window, alarm.last_window, alarm.windows, alarm.peak, why_ids_,
+                         called_, why_, hash_});
   if (is_open) return;
   if (explanations_ != nullptr) explanations_->close(alarm, begin_, end_);
   ++alarms_;

@@ -101,14 +101,14 @@ void NetworkJudge::judge(int64_t graph, float raw) {
 }
 
 void NetworkJudge::tell_alarm(bool is_open) {
-  const Alarm& alarm = stream_.alarm();
+  const kdgat_alarm& alarm = stream_.alarm();
   sink_.alarm(AlarmEvent{file_,
                          alarms_,
                          is_open,
                          time_json(begin_),
                          time_json(end_),
-                         alarm.first,
-                         alarm.last,
+                         alarm.first_window,
+                         alarm.last_window,
                          alarm.windows,
                          alarm.peak,
                          {},

@@ -1,18 +1,17 @@
 #include "engine/export/c/detector_c.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cctype>
 #include <cmath>
 #include <map>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "engine/data/can/windows/relative_windows.h"
+#include "engine/data/can/windows/vehicle_tables.h"
 #include "engine/decision/stream/log_scorer.h"
 #include "engine/export/c/detector_vectors.h"
 #include "engine/export/c/number_tables.h"
@@ -23,7 +22,6 @@
 namespace kdgat::exporting {
 namespace {
 
-using data::ByteMoves;
 using data::IdProfile;
 using data::VehicleProfile;
 using decision::DetectorModel;
@@ -42,19 +40,16 @@ std::string in_comment(std::string text) {
               hint);
 }
 
-void check(const DetectorModel& model, const Vehicle& vehicle, const DetectorCOptions& options) {
+/// Its profile, or what is thrown where it cannot be exported.
+const VehicleProfile& checked(const DetectorModel& model, const Vehicle& vehicle,
+                              const DetectorCOptions& options) {
   const VehicleProfile& profile = vehicle.profile;
   if (profile.ids.empty()) refuse(vehicle, "it has no id", "learn it from benign traffic");
-  const data::TrafficRules& rules = profile.rules;
-  if (!(rules.channels && rules.diagnostic && rules.quiet && rules.j1939 && rules.clock)) {
-    refuse(vehicle, "it tells less traffic apart than a detector does", "take the usual rules");
-  }
   const auto ascending = [](const IdProfile& a, const IdProfile& b) { return a.key() >= b.key(); };
   if (std::adjacent_find(profile.ids.begin(), profile.ids.end(), ascending) != profile.ids.end()) {
     refuse(vehicle, "its ids do not ascend", "read it from a detector's file");
   }
-  constexpr int64_t kMostWindow = 10'000;  // rows have numbers of 16 bits
-  if (model.window < 2 || model.window > kMostWindow) {
+  if (model.window < 2 || model.window > data::kMostWindow) {
     throw Error(ExitCode::kData, "windows of " + std::to_string(model.window) +
                                      " frames cannot be exported, only those of 2 to 10000");
   }
@@ -65,6 +60,7 @@ void check(const DetectorModel& model, const Vehicle& vehicle, const DetectorCOp
     throw Error(ExitCode::kUsage, "'" + options.name + "' " + problem, "letters, digits and _");
   }
   if (std::isnan(options.threshold)) throw Error(ExitCode::kUsage, "the threshold is no number");
+  return profile;
 }
 
 /// The tables of one export, part by part, and the macros that go with them.
@@ -76,11 +72,10 @@ class DetectorSource {
         vehicle_(vehicle),
         profile_(vehicle.profile),
         options_(options),
-        decision_(model.decision(vehicle.own)) {
-    check(model, vehicle, options);
+        decision_(model.decision(vehicle.own)),
+        of_(checked(model, vehicle, options), model.window) {
     numbers();
-    buses();
-    ids();
+    usual();
     const TreeTables trees = add_trees(model.classifier, units, tables_);
     macros_ += trees.macros;
     depth_ = trees.depth;
@@ -114,155 +109,111 @@ class DetectorSource {
 
   /// What the header's struct takes where 8 bytes are aligned to 8.
   int64_t state() const {
-    constexpr int64_t kAlarms = 88, kSender = 104, kBus = 48, kRest = 112, kRow = 28, kAlign = 8;
-    const int64_t bytes = kAlarms + kSender * std::ssize(profile_.ids) + kBus * buses_ + kRest +
-                          int64_t{16} * model_.alarm_rule.n + kRow * 3 * model_.window +
-                          2 * claimed_ + 4 * payloads_ + 1;
-    return (bytes + kAlign - 1) / kAlign * kAlign;
+    constexpr int64_t kAlign = 8, kClock = 16, kCounts = 16;
+    constexpr int64_t kRest = 88;  // times, silences and numbers of the last windows
+    const int64_t windows = sizeof(kdgat_sender) * of_.keys.size() +
+                            sizeof(kdgat_bus) * of_.buses.size() + kClock + kCounts +
+                            sizeof(kdgat_row) * 3 * static_cast<std::size_t>(model_.window) +
+                            sizeof(int16_t) * claimed() + KDGAT_NEAR * of_.moves.size() + 1;
+    return static_cast<int64_t>(sizeof(kdgat_alarms)) + (windows + kAlign - 1) / kAlign * kAlign +
+           kRest + int64_t{16} * model_.alarm_rule.n;
   }
 
+  /// Addresses of J1939 buses; an array of C has an entry at least.
+  std::size_t claimed() const { return std::max<std::size_t>(1, 256 * std::size_t{networks()}); }
+  uint32_t networks() const { return of_.view().networks; }
+
   int64_t operations() const {
-    constexpr int64_t kFrame = 100, kColumns = 40, kSilence = 12, kNear = 4;
+    constexpr int64_t kFrame = 100, kColumns = 40, kSilence = 12;
     const auto search = static_cast<int64_t>(std::bit_width(profile_.ids.size()));
-    return model_.window * (kFrame + kColumns + search + 3 * kNear * longest_) +
+    int64_t longest = 0;  // payload
+    for (const kdgat_usual& one : of_.usuals) longest = std::max<int64_t>(longest, one.bytes);
+    return model_.window * (kFrame + kColumns + search + int64_t{3} * KDGAT_NEAR * longest) +
            kSilence * std::ssize(profile_.ids) + int64_t{3} * depth_;
   }
 
   void numbers() {
     const decision::PartScores usual = model_.scores_of({});
-    std::vector<float> rare = data::unknown_columns(profile_, model_.window);
-    // From some number of frames on all are the same.
-    while (rare.size() > 1 && rare.back() == rare[rare.size() - 2]) rare.pop_back();
-    std::vector<std::string> entries;
-    entries.reserve(rare.size());
-    for (const float one : rare) entries.push_back(c_float(one));
     macros_ += c_define("KDGAT_K", model_.alarm_rule.k);
-    macros_ += c_define("KDGAT_MOST_EXCUSED", data::most_excused(model_.window));
-    macros_ += c_define("KDGAT_RARE", std::ssize(rare));
-    macros_ += c_define("KDGAT_LOG_10", c_double(std::log(10.0)));
     macros_ += c_define("KDGAT_CLASSIFIER_THRESHOLD", c_double(decision_.classifier));
     macros_ += c_define("KDGAT_TAILS_THRESHOLD", c_double(decision_.tails));
     macros_ += c_define("KDGAT_USUAL_CLASSIFIER", c_double(usual.classifier));
     macros_ += c_define("KDGAT_USUAL_TAILS", c_double(usual.tails));
     macros_ += c_define("KDGAT_THRESHOLD", c_double(options_.threshold));
     macros_ += c_define("KDGAT_DEADBAND", c_double(decision::kDeadband));
-    tables_.add(kCFloat, "kdgat_rare", entries);
-  }
-
-  void buses() {
-    const data::BusActivity::Rates rates = profile_.rates();
-    const std::map<uint8_t, data::J1939Senders> networks = data::j1939_senders(profile_);
-    std::array<int, data::kMostChannels> numbers;
-    numbers.fill(-1);
-    for (const IdProfile& one : profile_.ids) numbers[one.channel] = 0;
-    std::vector<std::string> buses, messages, homes;
-    for (std::size_t channel = 0; channel < numbers.size(); ++channel) {
-      if (numbers[channel] < 0) continue;
-      numbers[channel] = static_cast<int>(buses_++);
-      const std::size_t first_message = messages.size(), first_home = homes.size();
-      const auto network = networks.find(static_cast<uint8_t>(channel));
-      if (network != networks.end()) {
-        for (const auto& [message, sender] :
-             std::map(network->second.begin(), network->second.end())) {
-          messages.push_back(
-              c_braced({std::to_string(message) + "u", std::to_string(sender) + "u"}));
-        }
-        std::map<uint64_t, uint8_t> known;  // the last address of a name counts
-        for (const data::AddressName& one : profile_.names) {
-          if (one.channel == channel) known[one.name] = one.address;
-        }
-        for (const auto& [name, address] : known) {
-          homes.push_back(c_braced({std::to_string(name) + "u", std::to_string(address)}));
-        }
-      }
-      buses.push_back(c_braced(
-          {c_double(rates[channel]), network == networks.end() ? "-1" : std::to_string(networks_++),
-           whole(first_message), whole(messages.size()), whole(first_home), whole(homes.size())}));
-    }
-    claimed_ = std::max<int64_t>(1, kAddresses * networks_);
-    macros_ += c_define("KDGAT_NETWORKS", networks_);
     macros_ += c_define("KDGAT_FIRST_BUS", profile_.ids.front().channel);
-    tables_.add({"kdgat_usual_bus", 32}, "kdgat_usual_buses", buses);
-    tables_.add_numbers(kCInt8, "kdgat_key_bus", std::vector<int>(numbers.begin(), numbers.end()));
-    if (networks_ == 0) return;
-    tables_.add({"kdgat_message", 8}, "kdgat_messages", messages, "{0, 0}");
-    tables_.add({"kdgat_home", 16}, "kdgat_homes", homes, "{0, 0}");
   }
 
-  /// Of a byte the place of its values in `bits_`, times 8, and how many there are, less one.
-  std::size_t moves_of(const ByteMoves& byte) {
-    int bins = ByteMoves::kBins - 1;
-    while (bins > 1 && byte.counts()[static_cast<std::size_t>(bins)] == 0) --bins;
-    std::vector<float> values;
-    for (int bin = 1; bin <= bins; ++bin) values.push_back(byte.surprise(bin));
-    constexpr float kMostBits = 14;
-    for (int bin = bins + 1; bin < ByteMoves::kBins; ++bin) {
-      const float beyond = std::min(kMostBits, values.back() + static_cast<float>(bin - bins));
-      if (beyond != byte.surprise(bin)) {
-        throw std::logic_error("a byte's surprises are not those of its moves");
-      }
+  void usual() {
+    std::vector<std::string> usuals, sets, buses, messages, homes;
+    for (const kdgat_usual& one : of_.usuals) {
+      usuals.push_back(c_braced({c_double(one.period), c_double(one.longest), c_double(one.pause),
+                                 c_float(one.early), c_float(one.late), c_float(one.tolerance),
+                                 c_float(one.trust), c_float(one.change), whole(one.moves),
+                                 whole(one.lengths), whole(one.bytes), whole(one.flags)}));
     }
-    const auto [at, is_new] = places_.try_emplace(values, bits_.size());
-    if (is_new) bits_.insert(bits_.end(), values.begin(), values.end());
-    return at->second << 3 | static_cast<std::size_t>(bins - 1);
+    for (const kdgat_length_set& one : of_.lengths) {
+      std::vector<std::string> bytes;
+      for (const uint8_t byte : one.bits) bytes.push_back(whole(byte));
+      sets.push_back(c_braced({c_braced(bytes)}));
+    }
+    for (const kdgat_usual_bus& one : of_.buses) {
+      buses.push_back(
+          c_braced({c_double(one.rate), std::to_string(one.network), whole(one.first_message),
+                    whole(one.message_end), whole(one.first_home), whole(one.home_end)}));
+    }
+    for (const kdgat_message& one : of_.messages) {
+      messages.push_back(c_braced({whole(one.message) + "u", whole(one.sender) + "u"}));
+    }
+    for (const kdgat_home& one : of_.homes) {
+      homes.push_back(c_braced({std::to_string(one.name) + "u", whole(one.address)}));
+    }
+    const kdgat_vehicle& view = of_.view();
+    const CType move = c_type_below(of_.bits.size() << 3);
+    macros_ += c_define("KDGAT_MOVE", move.name);
+    tables_.add_numbers(kCUint32, "kdgat_keys", of_.keys);
+    tables_.add({"kdgat_usual", sizeof(kdgat_usual)}, "kdgat_usuals", usuals);
+    tables_.add({"kdgat_length_set", sizeof(kdgat_length_set)}, "kdgat_lengths", sets);
+    tables_.add_numbers(move, "kdgat_moves", of_.moves);
+    tables_.add(kCFloat, "kdgat_bits", floats(of_.bits), "0.0f");
+    tables_.add(kCFloat, "kdgat_rare", floats(of_.rare));
+    tables_.add({"kdgat_usual_bus", sizeof(kdgat_usual_bus)}, "kdgat_usual_buses", buses);
+    tables_.add_numbers(kCInt16, "kdgat_bus_of",
+                        std::vector<int>(of_.bus_of.begin(), of_.bus_of.end()));
+    if (!messages.empty()) {
+      tables_.add({"kdgat_message", sizeof(kdgat_message)}, "kdgat_messages", messages);
+    }
+    if (!homes.empty()) tables_.add({"kdgat_home", sizeof(kdgat_home)}, "kdgat_homes", homes);
+    tables_.add_struct(
+        "kdgat_vehicle", "kdgat_this_vehicle",
+        {"kdgat_keys", "kdgat_usuals", "kdgat_lengths", "kdgat_moves", "kdgat_bits", "kdgat_rare",
+         "kdgat_usual_buses", "kdgat_bus_of", messages.empty() ? "0" : "kdgat_messages",
+         homes.empty() ? "0" : "kdgat_homes", whole(view.ids), whole(view.bus_count),
+         whole(view.rare_count), whole(view.networks), whole(view.frames),
+         whole(view.most_excused)});
   }
 
-  void ids() {
-    std::vector<std::string> usuals;
-    std::vector<uint32_t> keys;
-    std::vector<std::size_t> moves;
-    std::map<std::string, std::size_t> lengths;
-    std::vector<std::string> sets;
-    for (const IdProfile& one : profile_.ids) {
-      const data::UsualTimes times = data::usual_times(one);
-      const int flags = (one.regular() ? kRegular : 0) | (one.period > 0 ? kKeepsTimes : 0);
-      const auto [set, is_new] = lengths.try_emplace(length_set(one), lengths.size());
-      if (is_new) sets.push_back(set->first);
-      usuals.push_back(
-          c_braced({c_double(one.period), c_double(times.longest), c_double(times.pause),
-                    c_float(times.early), c_float(times.late), c_float(times.tolerance),
-                    c_float(times.trust), c_float(one.change), whole(moves.size()),
-                    whole(set->second), whole(one.bytes.size()), std::to_string(flags)}));
-      keys.push_back(one.key());
-      for (const ByteMoves& byte : one.bytes) moves.push_back(moves_of(byte));
-      longest_ = std::max(longest_, std::ssize(one.bytes));
-    }
-    payloads_ = std::ssize(moves);
-    tables_.add_numbers(kCUint32, "kdgat_keys", keys);
-    tables_.add({"kdgat_usual", 56}, "kdgat_usuals", usuals);
-    tables_.add({"kdgat_length_set", 9}, "kdgat_lengths", sets);
-    tables_.add_numbers(c_type_below(bits_.size() << 3), "kdgat_moves", moves);
-    std::vector<std::string> bits;
-    for (const float one : bits_) bits.push_back(c_float(one));
-    tables_.add(kCFloat, "kdgat_bits", bits, "0.0f");
-  }
-
-  static std::string length_set(const IdProfile& one) {
-    std::array<int, data::kMostPayload / 8 + 1> bytes{};
-    for (std::size_t i = 0; i <= data::kMostPayload; ++i) {
-      if (one.lengths.test(i)) bytes[i / 8] |= 1 << i % 8;
-    }
-    std::vector<std::string> texts;
-    texts.reserve(bytes.size());
-    for (const int byte : bytes) texts.push_back(std::to_string(byte));
-    return c_braced(texts);
+  static std::vector<std::string> floats(std::span<const float> values) {
+    std::vector<std::string> out;
+    out.reserve(values.size());
+    for (const float one : values) out.push_back(c_float(one));
+    return out;
   }
 
   void tails() {
-    std::vector<std::string> columns, values, rare;
-    for (const decision::Tails::Column& one : model_.tails.columns()) {
-      const std::size_t first = values.size();
-      for (const float value : one.values) values.push_back(c_float(value));
-      for (const double value : one.rare) rare.push_back(c_double(value));
+    const decision::Tails& tails = model_.tails;
+    std::vector<std::string> columns, rare;
+    for (const kdgat_tail& one : tails.tails()) {
       columns.push_back(
-          c_braced({c_double(one.excess), whole(one.place), whole(first), whole(values.size())}));
+          c_braced({c_double(one.excess), whole(one.column), whole(one.first), whole(one.end)}));
     }
-    const auto count = static_cast<double>(columns.size());
-    macros_ += c_define("KDGAT_TAILS", std::ssize(columns));
-    macros_ += c_define("KDGAT_TAILS_LOG", c_double(std::log10(std::max<double>(1, count))));
-    tables_.add({"kdgat_tail", 24}, "kdgat_tails", columns, "{0, 0, 0, 0}");
-    tables_.add(kCFloat, "kdgat_tail_values", values, "0.0f");
+    for (const double one : tails.rare()) rare.push_back(c_double(one));
+    tables_.add({"kdgat_tail", sizeof(kdgat_tail)}, "kdgat_tails_of", columns, "{0, 0, 0, 0}");
+    tables_.add(kCFloat, "kdgat_tail_values", floats(tails.values()), "0.0f");
     tables_.add(kCDouble, "kdgat_tail_rare", rare, "0.0");
+    tables_.add_struct("kdgat_tails", "kdgat_these_tails",
+                       {"kdgat_tails_of", "kdgat_tail_values", "kdgat_tail_rare",
+                        c_double(tails.view().log_count), whole(columns.size())});
   }
 
   /// What both files begin with.
@@ -276,9 +227,10 @@ class DetectorSource {
       out += " *   " + what + std::string(13 - what.size(), ' ') + text + "\n";
     };
     line("model", options_.hash.empty() ? "-" : in_comment(options_.hash));
-    line("vehicle", in_comment(vehicle_.name) + ", " + std::to_string(profile_.ids.size()) +
-                        " ids" + (buses_ == 1 ? "" : " on " + std::to_string(buses_) + " buses") +
-                        (networks_ == 0 ? "" : ", J1939"));
+    line("vehicle",
+         in_comment(vehicle_.name) + ", " + std::to_string(profile_.ids.size()) + " ids" +
+             (of_.buses.size() == 1 ? "" : " on " + std::to_string(of_.buses.size()) + " buses") +
+             (networks() == 0 ? "" : ", J1939"));
     line("windows", std::to_string(model_.window) + " frames" +
                         (model_.alarm_rule.is_single()
                              ? std::string()
@@ -303,13 +255,18 @@ class DetectorSource {
     std::transform(guard.begin(), guard.end(), guard.begin(),
                    [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     std::string out = about() + "#ifndef " + guard + "\n#define " + guard + "\n\n";
-    out += c_define("KDGAT_FRAMES", model_.window) + c_define("KDGAT_ROWS", 3 * model_.window) +
-           c_define("KDGAT_IDS", std::ssize(profile_.ids)) + c_define("KDGAT_BUSES", buses_) +
-           c_define("KDGAT_OF", model_.alarm_rule.n) + c_define("KDGAT_CLAIMED", claimed_) +
-           c_define("KDGAT_PAYLOADS", payloads_) + c_define("KDGAT_STATE_BYTES", state()) +
-           c_define("KDGAT_MODEL", "\"" + options_.hash + "\"") + "\n";
-    return out + std::string(runtime_text("api.h")) +
-           std::string(runtime_text("detector_state.h")) + "\n#endif\n";
+    out +=
+        c_define("KDGAT_FRAMES", model_.window) + c_define("KDGAT_ROWS", 3 * model_.window) +
+        c_define("KDGAT_IDS", std::ssize(profile_.ids)) +
+        c_define("KDGAT_BUSES", std::ssize(of_.buses)) + c_define("KDGAT_OF", model_.alarm_rule.n) +
+        c_define("KDGAT_CLAIMED", static_cast<int64_t>(claimed())) +
+        c_define("KDGAT_PAYLOADS", std::ssize(of_.moves)) + c_define("KDGAT_STATE_BYTES", state()) +
+        c_define("KDGAT_MODEL", "\"" + options_.hash + "\"") + "\n";
+    for (const char* text :
+         {"alarm_types.h", "api.h", "bus_types.h", "window_types.h", "detector_state.h"}) {
+      out += portable_text(text);
+    }
+    return out + "\n#endif\n";
   }
 
   std::string c() const {
@@ -317,28 +274,22 @@ class DetectorSource {
                       ".h\"\n\n#include <float.h>\n#include <string.h>\n\n";
     out += c_define("KDGAT_NEEDS_EXPF", "0") + c_define("KDGAT_NEEDS_LOGF", "0") +
            c_define("KDGAT_NEEDS_SQRTF", "0") + macros_;
-    out += "\n" + std::string(runtime_text("kdgat_math.c")) + "\n" +
-           std::string(runtime_text("detector_tables.h")) + "\n" + tables_.text() + "\n" +
-           std::string(runtime_text("alarms.c")) + "\n" + std::string(runtime_text("detector.c"));
-    return out;
+    for (const char* text : {"kdgat_math.c", "numbers.h", "ids.h", "bus.h", "vehicle.h",
+                             "windows.h", "trees.h", "tails.h", "alarms.h"}) {
+      out += "\n" + portable_text(text);
+    }
+    return out + "\n" + tables_.text() + "\n" + std::string(runtime_text("detector.c"));
   }
-
-  static constexpr int kRegular = 1, kKeepsTimes = 2;
-  static constexpr int64_t kAddresses = 256;
 
   const DetectorModel& model_;
   const Vehicle& vehicle_;
   const VehicleProfile& profile_;
   const DetectorCOptions& options_;
   const decision::Decision& decision_;
+  data::VehicleTables of_;
   NumberTables tables_;
   std::string macros_;
-  int64_t buses_ = 0, networks_ = 0, claimed_ = 1;
-  int64_t payloads_ = 0;  // bytes of payloads, one of each id
-  int64_t longest_ = 0;   // of these
-  int64_t depth_ = 0;     // of all trees
-  std::vector<float> bits_;
-  std::map<std::vector<float>, std::size_t> places_;  // of lists of values in bits_
+  int64_t depth_ = 0;  // of all trees
 };
 
 /// What `ask` says of the source, made of the model that its numbers are.

@@ -13,15 +13,12 @@
 #include "engine/decision/detector/alarms.h"
 #include "engine/decision/detector/window_scorer.h"
 #include "engine/export/c/vector_text.h"
+#include "engine/portable/alarms.h"
 
 namespace kdgat::exporting {
 namespace {
 
 using data::IdProfile;
-using decision::AlarmStream;
-
-/// As in runtime/api.h.
-enum Told { kWindowTold = 1, kFlagTold = 2, kOpenTold = 4, kCloseTold = 8 };
 
 /// A vehicle's traffic as its profile has it, more or less.
 class ProfileTraffic {
@@ -134,17 +131,14 @@ std::string detector_vectors(const decision::DetectorModel& model, const decisio
                              double threshold) {
   constexpr int64_t kUsual = 8, kForged = 6, kWindows = 24, kMostFrames = 6000;
   VectorText out;
-  AlarmStream alarms(threshold);
+  const kdgat_alarm_rule rule{threshold, decision::kDeadband};
+  kdgat_alarms alarms;
+  kdgat_alarms_init(&alarms);
   float score = 0;
   decision::WindowScorer watch(
       model, "vectors", model.own_windows, [&](const decision::JudgedWindow& window) {
         score = window.score;
-        const AlarmStream::Change change = alarms.add(window.number, score);
-        out.expect(kWindowTold | (score > threshold ? kFlagTold : 0) |
-                       (change == AlarmStream::Change::kOpened   ? kOpenTold
-                        : change == AlarmStream::Change::kClosed ? kCloseTold
-                                                                 : 0),
-                   score);
+        out.expect(kdgat_alarms_add(&alarms, &rule, score, window.time, window.until), score);
       });
   watch.take(vehicle);
   ProfileTraffic traffic(vehicle.profile);
@@ -164,7 +158,7 @@ std::string detector_vectors(const decision::DetectorModel& model, const decisio
     watch.add(frame, restarts);
   }
   watch.finish();
-  if (alarms.finish() == AlarmStream::Change::kClosed) out.expect(kCloseTold, score);
+  if (const int said = kdgat_alarms_finish(&alarms); said != 0) out.expect(said, score);
   return out.text();
 }
 

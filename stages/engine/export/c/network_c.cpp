@@ -192,7 +192,8 @@ std::string header_text(const std::string& title, const StateText& state,
   std::transform(guard.begin(), guard.end(), guard.begin(),
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   return title + "#ifndef " + guard + "\n#define " + guard + "\n\n" +
-         std::string(runtime_text("api.h")) + "\n/* The hash of the model's file. */\n" +
+         portable_text("alarm_types.h") + portable_text("api.h") +
+         "\n/* The hash of the model's file. */\n" +
          define("KDGAT_MODEL", "\"" + options.hash + "\"") +
          "\n/* ---- What the state is made of; no business of the caller. */\n" + state.text +
          "\n/* Does not compile where the size is another. */\n"
@@ -205,7 +206,7 @@ std::string source_text(const std::string& title, const std::string& macros,
   std::string out =
       title + "#include <float.h>\n#include <stdint.h>\n\n#include \"" + options.name + ".h\"\n\n" +
       std::string(runtime_text("four.c")) + "\n" + macros + "\n" +
-      std::string(runtime_text("kdgat_math.c")) + "\n" + std::string(runtime_text("alarms.c")) +
+      std::string(runtime_text("kdgat_math.c")) + "\n" + portable_text("alarms.h") +
       "\n/* ---- The model. Products: weights [inputs, outputs], of int8 with a scale "
       "for each output. */\n"
       "typedef " +

@@ -8,18 +8,13 @@
 
 #include "engine/arrays/random.h"
 #include "engine/data/can/windows/log_windows.h"
-#include "engine/decision/detector/alarms.h"
 #include "engine/export/c/portable_level.h"
 #include "engine/export/c/vector_text.h"
+#include "engine/portable/alarms.h"
 
 namespace kdgat::exporting {
 
 namespace {
-
-using decision::AlarmStream;
-
-/// As in runtime/api.h.
-enum Said { kWindow = 1, kFlagged = 2, kOpened = 4, kClosed = 8 };
 
 /// Traffic that has everything in it that a detector must take.
 class MadeTraffic {
@@ -70,10 +65,11 @@ std::string network_vectors(const decision::WindowNetwork& windows, const Networ
   constexpr int64_t kWindows = 12, kMostFrames = 4000;
   const PortableLevel level;
   data::FrameWindows pending(windows.shape, data::Vocabulary(windows.vocabulary));
-  AlarmStream alarms(options.threshold, 0);
+  const kdgat_alarm_rule rule{options.threshold, 0};
+  kdgat_alarms alarms;
+  kdgat_alarms_init(&alarms);
   VectorText out;
   graph::GraphBatch batch;
-  int64_t number = 0;
   float score = 0;
   // What is complete is one window at most.
   const auto judge = [&] {
@@ -84,11 +80,7 @@ std::string network_vectors(const decision::WindowNetwork& windows, const Networ
     pending.clear();
     score = static_cast<float>(network->score_of(raw));
     const float compared = options.on_raw ? raw : score;
-    const AlarmStream::Change change = alarms.add(number++, compared);
-    return kWindow | (compared > options.threshold ? kFlagged : 0) |
-           (change == AlarmStream::Change::kOpened   ? kOpened
-            : change == AlarmStream::Change::kClosed ? kClosed
-                                                     : 0);
+    return kdgat_alarms_add(&alarms, &rule, compared, 0, 0);
   };
   const int64_t wanted = windows.shape.window + kWindows * windows.shape.stride + 3;
   const int64_t frames = std::clamp<int64_t>(wanted, 2 * windows.shape.window + 3,
@@ -104,7 +96,7 @@ std::string network_vectors(const decision::WindowNetwork& windows, const Networ
   }
   pending.finish();
   if (const int said = judge(); said != 0) out.expect(said, score);
-  if (alarms.finish() == AlarmStream::Change::kClosed) out.expect(kClosed, score);
+  if (const int said = kdgat_alarms_finish(&alarms); said != 0) out.expect(said, score);
   return out.text();
 }
 

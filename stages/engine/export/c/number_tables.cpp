@@ -45,4 +45,12 @@ void NumberTables::add(const CType& type, const std::string& name,
   bytes_ += static_cast<int64_t>(all.size()) * type.bytes;
 }
 
+void NumberTables::add_struct(const std::string& type, const std::string& name,
+                              const std::vector<std::string>& members) {
+  text_ += "static const " + type + " " + name + " = {";
+  for (const std::string& one : members) text_ += "\n  " + one + ",";
+  text_.back() = '\n';
+  text_ += "};\n";
+}
+
 }  // namespace kdgat::exporting

@@ -14,7 +14,7 @@ struct CType {
   int64_t bytes;
 };
 inline constexpr CType kCFloat{"float", 4}, kCDouble{"double", 8}, kCInt8{"int8_t", 1},
-    kCUint8{"uint8_t", 1}, kCUint16{"uint16_t", 2}, kCUint32{"uint32_t", 4};
+    kCUint8{"uint8_t", 1}, kCInt16{"int16_t", 2}, kCUint16{"uint16_t", 2}, kCUint32{"uint32_t", 4};
 /// The smallest one without a sign that holds whole numbers below `end`.
 CType c_type_below(std::size_t end);
 
@@ -38,6 +38,11 @@ class NumberTables {
     for (const T& one : numbers) entries.push_back(std::to_string(one));
     add(type, name, entries);
   }
+
+  /// static const TYPE NAME of these members: what points at the tables. The compiler sees through
+  /// it, so it takes no bytes.
+  void add_struct(const std::string& type, const std::string& name,
+                  const std::vector<std::string>& members);
 
   const std::string& text() const { return text_; }
   int64_t bytes() const { return bytes_; }

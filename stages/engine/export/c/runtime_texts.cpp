@@ -1,5 +1,6 @@
 #include "engine/export/c/runtime_texts.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <stdexcept>
@@ -24,6 +25,18 @@ std::string digits_of(T value) {
 }
 
 }  // namespace
+
+std::string portable_text(std::string_view file) {
+  const std::string_view text = runtime_text(file);
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
+    const std::string_view line = text.substr(at, end - at);
+    if (!line.starts_with("#pragma once") && !line.starts_with("#include \"engine/")) out += line;
+    at = end;
+  }
+  return out;
+}
 
 std::string runtime_text(std::string_view file, const std::map<std::string, std::string>& values) {
   const std::string_view text = runtime_text(file);

@@ -1,4 +1,5 @@
-// The hand-written C of stages/export/c/runtime, which the build puts into the library as texts.
+// The C of engine/export/c/runtime and engine/portable, which the build puts into the library as
+// texts.
 #pragma once
 
 #include <map>
@@ -7,10 +8,13 @@
 
 namespace kdgat::exporting {
 
-/// The text of runtime/<file>. Throws std::logic_error where there is none of that name.
+/// The text of a file. Throws std::logic_error where there is none of that name.
 std::string_view runtime_text(std::string_view file);
 
-/// The same with each "@KEY@" replaced. Throws std::logic_error for one that `values` lacks.
+/// The same of a header of engine/portable as a part of another file: without what it includes.
+std::string portable_text(std::string_view file);
+
+/// The text of runtime/<file> with each "@KEY@" replaced. Throws std::logic_error for one that `values` lacks.
 std::string runtime_text(std::string_view file, const std::map<std::string, std::string>& values);
 
 /// A number of C that the compiler reads back to the same bits: "0.1f", "-3.0f". Finite.

@@ -1,8 +1,5 @@
-// Boosted trees as tables of C, for runtime/detector.c.
-//
-// A window's values are ranked among the thresholds of their columns once; then trees compare
-// ranks, so that a split has the place of its threshold where it had a number. Walks end in the
-// same leaves.
+// Boosted trees as tables of C.
+// Of engine/portable/trees.h, with the smallest types that hold their numbers.
 #pragma once
 
 #include <cstdint>

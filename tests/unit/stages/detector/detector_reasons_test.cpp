@@ -188,13 +188,14 @@ TEST_CASE("parts and the rest add up to the score, the largest fall is first", "
 
 TEST_CASE("what ids are called does not change the parts", "[reasons]") {
   // The same traffic, in another order of ids.
-  const auto renamed = [](uint32_t id) { return 0x7FF - id; };
-  data::VehicleProfile profile = profile_of_car();
-  for (data::IdProfile& one : profile.ids) one.id = renamed(one.id);
+  const data::VehicleProfile as_it_was = profile_of_car();
+  data::VehicleProfile profile = as_it_was;
   std::reverse(profile.ids.begin(), profile.ids.end());
-  profile.rules.diagnostic = false;
-  data::VehicleProfile as_it_was = profile_of_car();
-  as_it_was.rules.diagnostic = false;
+  std::map<uint32_t, uint32_t> names;
+  for (std::size_t i = 0; i < profile.ids.size(); ++i) {
+    profile.ids[i].id = names[profile.ids[i].id] = as_it_was.ids[i].id;
+  }
+  const auto renamed = [&](uint32_t id) { return names.at(id); };
   const Frames log = injected(drive(20, 7), "spoofing", 4).frames;
   data::RelativeWindows one(as_it_was, 100), other(profile, 100);
   int64_t compared = 0;
@@ -332,7 +333,7 @@ TEST_CASE("unknown ids are one reason where each of them counts a little, too", 
     const Blame blame = blame_of(watching_model(), decision_of_car(), windows, 5);
     std::set<uint32_t> unknown;
     for (const data::ComparedFrame& one : windows.frames()) {
-      if (one.kind == data::ComparedFrame::Kind::kUnknown) unknown.insert(one.key);
+      if (one.kind() == data::ComparedFrame::Kind::kUnknown) unknown.insert(one.key);
     }
     if (unknown.size() < 12 || blame.parts.empty()) continue;
     ++seen;

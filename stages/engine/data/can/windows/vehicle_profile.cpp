@@ -1,7 +1,6 @@
 #include "engine/data/can/windows/vehicle_profile.h"
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -92,12 +91,6 @@ void leave_out_rare(VehicleProfile& profile) {
 
 }  // namespace
 
-int ByteMoves::bin(uint8_t from, uint8_t to) {
-  const int up = static_cast<uint8_t>(to - from);
-  const int move = std::min(up, 256 - up);
-  return static_cast<int>(std::bit_width(static_cast<unsigned>(move)));
-}
-
 int64_t ByteMoves::total() const {
   int64_t sum = 0;
   for (const int64_t count : counts_) sum += count;
@@ -119,54 +112,6 @@ float ByteMoves::measure(int bin) const {
 
 void ByteMoves::settle() {
   for (int b = 0; b < kBins; ++b) surprise_[static_cast<std::size_t>(b)] = measure(b);
-}
-
-float SendingTimes::add(double time, float& distance) {
-  if (std::isnan(due_)) {
-    due_ = time;
-    distance = 0;
-    return 0;
-  }
-  const double periods = (time - due_) / period_;
-  const double nearest = std::round(periods);
-  const double rest = periods - nearest;
-  distance = static_cast<float>(std::abs(rest));
-  if (distance <= tolerance_ && nearest >= 1) {
-    due_ += (nearest + rest / 2) * period_;  // follows slowly: jitter is not drift
-    run_ = 0;
-    return 0;
-  }
-  const float off = nearest < 1 && (periods < 0 || distance <= tolerance_) ? 1 : 2 * distance;
-  others_[static_cast<std::size_t>(run_ % kAgree)] = time;
-  if (++run_ >= kAgree) {
-    bool agree = true;
-    for (int i = 1; i < kAgree; ++i) {
-      const double gap = others_[static_cast<std::size_t>((run_ - i) % kAgree)] -
-                         others_[static_cast<std::size_t>((run_ - i - 1) % kAgree)];
-      agree = agree && std::abs(gap / period_ - 1) <= 2 * tolerance_;
-    }
-    if (agree || run_ >= kMostOff) {
-      due_ = time;
-      run_ = 0;
-    }
-  }
-  return std::min(1.0F, off);
-}
-
-float IdProfile::surprise(const uint8_t* from, const uint8_t* to, std::size_t length) const {
-  float bits = 0;
-  for (std::size_t i = 0; i < std::min(length, bytes.size()); ++i) {
-    if (from[i] != to[i]) bits += bytes[i].surprise(ByteMoves::bin(from[i], to[i]));
-  }
-  return bits;
-}
-
-bool IdProfile::rare_change(const uint8_t* from, const uint8_t* to, std::size_t length) const {
-  constexpr float kRareBits = 3;
-  for (std::size_t i = 0; i < std::min(length, bytes.size()); ++i) {
-    if (from[i] != to[i] && bytes[i].surprise(1) > kRareBits) return true;
-  }
-  return false;
 }
 
 const IdProfile* VehicleProfile::find(uint32_t key) const {
@@ -215,29 +160,31 @@ void ProfileBuilder::forget_last() {
 
 void ProfileBuilder::restart() {
   forget_last();
-  clock_.restart();
+  kdgat_clock_init(&clock_);
 }
 
 void ProfileBuilder::add(const CanFrame& frame) {
   ++frames_;
-  if (clock_.read(frame.time)) forget_last();
-  const double now = clock_.now();
-  seconds_ += clock_.passed();
+  const double before = clock_.now;
+  if (kdgat_read_clock(&clock_, frame.time) != 0) forget_last();
+  const double now = clock_.now;
+  seconds_ += listened(before, now);
   activity_.add(frame.channel, now);
-  const uint32_t key = rules_.channels ? frame.key() : frame.id;
+  const uint32_t key = frame.key();
   if (ids_.size() >= kMostIds && !ids_.contains(key)) {
     ++dropped_;
     return;
   }
-  if (is_address_claim(frame.id)) {
-    names_[{frame.channel, j1939_source(frame.id)}] = j1939_name(frame);
+  if (kdgat_is_claim(frame.id) != 0) {
+    names_[{frame.channel, j1939_source(frame.id)}] =
+        kdgat_claim_name(frame.length, frame.payload.data());
   }
   State& state = ids_[key];
   state.out.id = frame.id;
-  state.out.channel = rules_.channels ? frame.channel : 0;
+  state.out.channel = frame.channel;
   Seen next{true, now, activity_.asleep(frame.channel),
             std::min<std::size_t>(frame.length, kMostPayload), frame.payload};
-  if (state.held.is && rules_.outliers && is_outlier(state, next)) {
+  if (state.held.is && is_outlier(state, next)) {
     ++outliers_;
     ++state.outliers;
   } else {
@@ -274,7 +221,7 @@ void ProfileBuilder::learn_held(State& state) const {
   ++state.out.frames;
   state.out.lengths.set(held.length);
   if (state.out.bytes.size() < held.length) state.out.bytes.resize(held.length);
-  if (rules_.quiet && state.last.is && was_asleep(held.asleep - state.last.asleep)) {
+  if (state.last.is && kdgat_was_asleep(held.asleep - state.last.asleep) != 0) {
     state.begin_anew();
   }
   if (state.last.is) {
@@ -322,7 +269,6 @@ VehicleProfile ProfileBuilder::profile() const {
   out.frames = frames_;
   out.seconds = seconds_;
   out.dropped = dropped_;
-  out.rules = rules_;
   for (const auto& [at, name] : names_) out.names.push_back({at.first, at.second, name});
   out.outliers = outliers_;
   for (const auto& [id, seen] : ids_) {
@@ -341,7 +287,7 @@ VehicleProfile ProfileBuilder::profile() const {
     for (ByteMoves& byte : one.bytes) byte.settle();
     out.ids.push_back(std::move(one));
   }
-  if (rules_.outliers) leave_out_rare(out);
+  leave_out_rare(out);
   std::sort(out.ids.begin(), out.ids.end(),
             [](const IdProfile& a, const IdProfile& b) { return a.key() < b.key(); });
   return out;
@@ -428,8 +374,8 @@ VehicleProfile VehicleProfile::from_json(const nlohmann::json& json, const std::
   return out;
 }
 
-VehicleProfile profile_of(std::span<const CanFrame> frames, const TrafficRules& rules) {
-  ProfileBuilder builder(rules);
+VehicleProfile profile_of(std::span<const CanFrame> frames) {
+  ProfileBuilder builder;
   for (const CanFrame& frame : frames) {
     if (frame.label != 1) builder.add(frame);
   }

@@ -6,7 +6,6 @@
 #include <array>
 #include <bitset>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
@@ -17,21 +16,11 @@
 
 #include "engine/data/can/frames/bus_clock.h"
 #include "engine/data/can/frames/can_frame.h"
+#include "engine/portable/windows.h"
 
 namespace kdgat::data {
 
 inline constexpr std::size_t kMostPayload = 64;
-
-/// Traffic that is told apart by name; each of them can be treated as any other, which is there to
-/// show what the name is good for.
-struct TrafficRules {
-  bool channels = true;    ///< the same id on two buses of a log is two senders
-  bool diagnostic = true;  ///< requests and answers of testers, see is_diagnostic()
-  bool quiet = true;       ///< ids that fall silent with their bus, see BusActivity
-  bool j1939 = true;       ///< priorities and claimed addresses, see protocol_ids.h
-  bool outliers = true;    ///< what looks injected teaches a profile nothing, see ProfileBuilder
-  bool clock = true;       ///< clocks that are put back are followed, see LogClock
-};
 
 /// How far one byte moves from frame to frame.
 ///
@@ -42,7 +31,7 @@ struct TrafficRules {
 class ByteMoves {
  public:
   static constexpr int kBins = 9;
-  static int bin(uint8_t from, uint8_t to);
+  static int bin(uint8_t from, uint8_t to) { return static_cast<int>(kdgat_move_bin(from, to)); }
 
   void count(int bin) { ++counts_[static_cast<std::size_t>(bin)]; }
   int64_t total() const;
@@ -59,29 +48,26 @@ class ByteMoves {
   std::array<float, kBins> surprise_{};
 };
 
-/// The times at which a sender is due, one period apart. It follows the frames that come when they
-/// are due, so that neither an injected frame nor an error of the period moves it, and starts anew
-/// where several frames in a row agree on other times.
+/// The times at which a sender is due, one period apart; see kdgat_off().
 class SendingTimes {
  public:
   /// Period in seconds; `tolerance` as a share of it.
   void start(double period, float tolerance) {
     period_ = period;
     tolerance_ = tolerance;
-    due_ = std::numeric_limits<double>::quiet_NaN();
     run_ = 0;
   }
   /// How far from its due time a frame comes: 0 when it is due, 1 half a period away or second to
   /// the same due time. `distance`: to the nearest due time, as a share of the period, at most 1/2.
-  float add(double time, float& distance);
+  float add(double time, float& distance) {
+    return kdgat_off(&due_, others_.data(), &run_, period_, tolerance_, time, &distance);
+  }
 
  private:
-  static constexpr int kAgree = 5, kMostOff = 12;
-
-  double period_ = 0, due_ = std::numeric_limits<double>::quiet_NaN();
+  double period_ = 0, due_ = 0;
   float tolerance_ = 0;
-  int run_ = 0;                          // frames in a row that were not due
-  std::array<double, kAgree> others_{};  // their times
+  std::array<double, 5> others_{};
+  uint8_t run_ = 0;
 };
 
 /// What is usual for one id.
@@ -103,10 +89,6 @@ struct IdProfile {
   /// As CanFrame::key().
   uint32_t key() const { return uint32_t{channel} << 29 | id; }
   bool regular() const { return frames >= 20 && period > 0 && late < 5; }
-  /// Bits of surprise of the move from one payload to the next, over `length` bytes.
-  float surprise(const uint8_t* from, const uint8_t* to, std::size_t length) const;
-  /// Whether a byte moved that moves in less than one frame of eight.
-  bool rare_change(const uint8_t* from, const uint8_t* to, std::size_t length) const;
 };
 
 /// Who had which address on a J1939 bus while the profile was learned.
@@ -122,7 +104,6 @@ struct VehicleProfile {
   int64_t outliers = 0;  ///< frames that looked injected and taught nothing
   int64_t dropped = 0;   ///< frames of ids beyond ProfileBuilder::kMostIds, which it does not have
   std::vector<AddressName> names;
-  TrafficRules rules;  ///< not part of the file: those of the program
 
   /// By CanFrame::key(), which on the first bus is the id.
   const IdProfile* find(uint32_t key) const;
@@ -158,7 +139,7 @@ class ProfileBuilder {
  public:
   static constexpr std::size_t kMostIds = 8192;
 
-  explicit ProfileBuilder(const TrafficRules& rules = {}) : rules_(rules), clock_(rules.clock) {}
+  ProfileBuilder() { kdgat_clock_init(&clock_); }
 
   /// Another log begins: no gap and no move reaches across.
   void restart();
@@ -199,16 +180,15 @@ class ProfileBuilder {
   static void add_move(State& state);
   void forget_last();
 
-  TrafficRules rules_;
   std::unordered_map<uint32_t, State> ids_;                // by CanFrame::key()
   std::map<std::pair<uint8_t, uint8_t>, uint64_t> names_;  // by channel and address
   int64_t frames_ = 0, dropped_ = 0, outliers_ = 0;
-  LogClock clock_;
+  kdgat_clock clock_{};
   BusActivity activity_;
   double seconds_ = 0;
 };
 
 /// The profile of some frames of one log, those labelled as attacks left out.
-VehicleProfile profile_of(std::span<const CanFrame> frames, const TrafficRules& rules = {});
+VehicleProfile profile_of(std::span<const CanFrame> frames);
 
 }  // namespace kdgat::data

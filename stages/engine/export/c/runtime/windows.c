@@ -190,13 +190,14 @@ static float kdgat_network(kdgat_state* s);
 
 /* The rows that are there are a window. */
 static int kdgat_judge(kdgat_state* s) {
+  static const kdgat_alarm_rule rule = {KDGAT_THRESHOLD, KDGAT_DEADBAND};
   const float raw = kdgat_network(s);
 #if KDGAT_PROBABILITY
   s->score = (float)(1.0 / (1.0 + kdgat_exp(-(double)raw)));
 #else
   s->score = raw;
 #endif
-  return kdgat_alarms_add(&s->alarms, KDGAT_ON_RAW ? raw : s->score, s->row_time[0],
+  return kdgat_alarms_add(&s->alarms, &rule, KDGAT_ON_RAW ? raw : s->score, s->row_time[0],
                           s->row_time[s->row_count - 1]);
 }
 

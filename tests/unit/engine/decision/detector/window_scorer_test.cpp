@@ -258,8 +258,8 @@ TEST_CASE("alarms open with the first flagged window and close when it is quiet"
   CHECK(alarms.is_open());
   CHECK(alarms.add(number++, -9) == Change::kClosed);
   CHECK_FALSE(alarms.is_open());
-  CHECK(alarms.alarm().first == 10);
-  CHECK(alarms.alarm().last == 10 + kMergeWindows);
+  CHECK(alarms.alarm().first_window == 10);
+  CHECK(alarms.alarm().last_window == 10 + kMergeWindows);
   CHECK(alarms.alarm().peak == 3);
   CHECK(alarms.alarm().peak_window == 10 + kMergeWindows);
   CHECK(alarms.alarm().windows == 2);
@@ -270,7 +270,7 @@ TEST_CASE("alarms open with the first flagged window and close when it is quiet"
   CHECK(alarms.is_open());
   CHECK(alarms.finish() == Change::kClosed);
   CHECK(alarms.finish() == Change::kNone);
-  CHECK(alarms.alarm().last == alarms.alarm().first);
+  CHECK(alarms.alarm().last_window == alarms.alarm().first_window);
 }
 
 TEST_CASE("alarms of a stream are never more than a budget counted", "[watch]") {

@@ -58,7 +58,7 @@ std::vector<Pushed> pushed_of(const std::filesystem::path& log) {
 }
 
 void poll(const Handle& detect, std::vector<json>& to) {
-  kdgat_alarm alarm;
+  kdgat_detect_alarm alarm;
   while (kdgat_detect_poll(detect.get(), &alarm) == 1) {
     to.push_back(json::parse(alarm.json));
     CHECK(to.back().at("alarm") == alarm.number);
@@ -151,7 +151,7 @@ TEST_CASE("what cannot be judged is refused with a reason", "[detect]") {
 TEST_CASE("NULL is an error and never a crash", "[detect]") {
   const Handle detect = open(detect_run().model().string());
   kdgat_frame frame{};
-  kdgat_alarm alarm;
+  kdgat_detect_alarm alarm;
   kdgat_detect_counts counts;
   CHECK(kdgat_detect_push(nullptr, &frame) == -1);
   CHECK(kdgat_detect_finish(nullptr) == -1);

@@ -249,10 +249,14 @@ TEST_CASE("a detector in C is the same for every compiler and machine", "[detect
     for (const Way& way :
          {Way{"gcc", "gcc -O0 -Wvla", ""}, Way{"gcc", "gcc -O3 -Wvla", ""},
           Way{"gcc", "gcc -O3 -march=native -ffp-contract=off", ""},
-          Way{"clang", "clang -O0 -Wvla", ""}, Way{"clang", "clang -O3 -Wvla", ""},
+          Way{"clang-14", "clang-14 -O0 -Wvla", ""}, Way{"clang-14", "clang-14 -O3 -Wvla", ""},
           Way{"tcc", "tcc", ""},
           Way{"arm-linux-gnueabihf-gcc qemu-arm",
-              "arm-linux-gnueabihf-gcc -O3 -mthumb -ffp-contract=off -static", "qemu-arm"}}) {
+              "arm-linux-gnueabihf-gcc -O3 -mthumb -ffp-contract=off -static", "qemu-arm"},
+          Way{"aarch64-linux-gnu-gcc qemu-aarch64",
+              "aarch64-linux-gnu-gcc -O0 -ffp-contract=off -static", "qemu-aarch64"},
+          Way{"aarch64-linux-gnu-gcc qemu-aarch64",
+              "aarch64-linux-gnu-gcc -O3 -ffp-contract=off -static", "qemu-aarch64"}}) {
       const std::string needs = std::string("which ") + way.needs;
       if (test::run_shell(
               needs + " && test $(" + needs + " | wc -l) = $(echo '" + way.needs + "' | wc -w)",

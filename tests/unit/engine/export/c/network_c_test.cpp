@@ -148,6 +148,10 @@ TEST_CASE("other compilers and machines make the same bits of it", "[export]") {
     ways.emplace_back("arm-linux-gnueabihf-gcc -static -O3" + kStrict, "qemu-arm");
     ways.emplace_back("arm-linux-gnueabihf-gcc -static -O0 -mfpu=neon-vfpv4" + kStrict, "qemu-arm");
   }
+  if (has_program("aarch64-linux-gnu-gcc") && has_program("qemu-aarch64")) {
+    ways.emplace_back("aarch64-linux-gnu-gcc -static -O0" + kStrict, "qemu-aarch64");
+    ways.emplace_back("aarch64-linux-gnu-gcc -static -O3" + kStrict, "qemu-aarch64");
+  }
   for (const std::size_t i : {std::size_t{1}, std::size_t{8}, std::size_t{11}, std::size_t{13}}) {
     const ExportedFolder folder(source_of(all[i], i == 8));
     for (const auto& [compiler, run] : ways) {

@@ -40,16 +40,16 @@ TEST_CASE("a J1939 message is its PGN and source, whatever priority and destinat
   CHECK(j1939_message(0x0CF00400) != j1939_message(0x0CF00403));
   CHECK(j1939_message(0x18EA00FE) == j1939_message(0x18EA21FE));
   CHECK(from_source(j1939_message(0x0CF00400), 0x31) == j1939_message(0x18F00431));
-  CHECK(is_address_claim(0x18EEFF31));
-  CHECK_FALSE(is_address_claim(0x18EAFF31));
-  CHECK(is_claim_request(0x18EAFFFE));
-  CHECK_FALSE(is_claim_request(0x18EAFF00));
+  CHECK(0 != kdgat_is_claim(0x18EEFF31));
+  CHECK(0 == kdgat_is_claim(0x18EAFF31));
+  CHECK(0 != kdgat_is_claim_request(0x18EAFFFE));
+  CHECK(0 == kdgat_is_claim_request(0x18EAFF00));
   CanFrame claim;
   claim.length = 8;
   for (std::size_t i = 0; i < 8; ++i) claim.payload[i] = static_cast<uint8_t>(0x10 + i);
-  CHECK(j1939_name(claim) == 0x1716151413121110);
+  CHECK(kdgat_claim_name(claim.length, claim.payload.data()) == 0x1716151413121110);
   claim.length = 7;
-  CHECK(j1939_name(claim) == 0);
+  CHECK(kdgat_claim_name(claim.length, claim.payload.data()) == 0);
 }
 
 TEST_CASE("a bus of cars is not taken for J1939", "[protocol]") {
@@ -69,62 +69,56 @@ TEST_CASE("a recorded truck speaks J1939, and its messages are known under any p
   CanFrame frame;
   while (log.next(frame)) (log.rows() <= 5000 ? first : second).push_back(frame);
   for (CanFrame& one : second) one.id = (one.id & 0x03FFFFFF) | 2U << 26;
-  const auto unknown = [&](bool rule) {
-    TrafficRules rules;
-    rules.j1939 = rule;
-    const VehicleProfile profile = profile_of(first, rules);
-    CHECK(profile.ids.size() > 50);
-    float sum = 0;
-    const std::vector<RelativeWindow> windows = test::windows_of(profile, second);
-    for (const RelativeWindow& window : windows) sum += test::at(window, Relative::kUnknown);
-    return sum / static_cast<float>(windows.size());
-  };
-  CHECK(unknown(false) > 0.9);
-  CHECK(unknown(true) < 0.02);
-}
-
-TEST_CASE("a claimed address is that of the unit of its name", "[protocol]") {
-  AddressClaims claims;
-  claims.know(0x31, 77);
-  CHECK(claims.former(0x80) == AddressClaims::kUnclaimed);
-  claims.claim(0x80, 77);
-  CHECK(claims.former(0x80) == 0x31);
-  claims.claim(0x81, 78);
-  CHECK(claims.former(0x81) == AddressClaims::kNewcomer);
+  const VehicleProfile profile = profile_of(first);
+  CHECK(profile.ids.size() > 50);
+  float unknown = 0;
+  const std::vector<RelativeWindow> windows = test::windows_of(profile, second);
+  for (const RelativeWindow& window : windows) unknown += test::at(window, Relative::kUnknown);
+  CHECK(unknown / static_cast<float>(windows.size()) < 0.02);
 }
 
 TEST_CASE("a clock stands still for frames out of order, and follows where it was put back",
           "[protocol]") {
-  LogClock clock;
-  CHECK_FALSE(clock.read(100));
-  CHECK_FALSE(clock.read(99.5));
-  CHECK(clock.now() == 100);
-  CHECK_FALSE(clock.read(100.2));
-  CHECK(clock.passed() == Approx(0.2));
-  CHECK_FALSE(clock.read(5000));
-  CHECK(clock.passed() == kLongestPause);
+  kdgat_clock clock;
+  kdgat_clock_init(&clock);
+  const auto read = [&](double time) { return kdgat_read_clock(&clock, time) != 0; };
+  CHECK_FALSE(read(100));
+  CHECK_FALSE(read(99.5));
+  CHECK(clock.now == 100);
+  CHECK_FALSE(read(100.2));
+  CHECK_FALSE(read(5000));
   int followed = 0;
-  for (int i = 0; i < 10; ++i) followed += clock.read(60 + 0.01 * i) ? 1 : 0;
+  for (int i = 0; i < 10; ++i) followed += read(60 + 0.01 * i) ? 1 : 0;
   CHECK(followed == 1);
-  CHECK(clock.now() == Approx(60.09));
+  CHECK(clock.now == Approx(60.09));
   // Small steps are never followed, however many.
-  for (int i = 0; i < 50; ++i) CHECK_FALSE(clock.read(60));
-  CHECK(clock.now() == Approx(60.09));
-  CHECK_FALSE(clock.read(std::numeric_limits<double>::quiet_NaN()));
-  CHECK(std::isnan(clock.now()));
+  for (int i = 0; i < 50; ++i) CHECK_FALSE(read(60));
+  CHECK(clock.now == Approx(60.09));
+  CHECK_FALSE(read(std::numeric_limits<double>::quiet_NaN()));
+  CHECK(std::isnan(clock.now));
+}
+
+TEST_CASE("of a long pause one second was listened to, and nothing where a clock was put back",
+          "[protocol]") {
+  CHECK(listened(100, 100.2) == Approx(0.2));
+  CHECK(listened(100, 5000) == kLongestPause);
+  CHECK(listened(100, 60) == 0);
+  CHECK(listened(std::numeric_limits<double>::quiet_NaN(), 60) == 0);
 }
 
 TEST_CASE("a bus is quiet with less than half of its usual frames", "[protocol]") {
-  BusActivity::Rates rates{};
-  rates[1] = 100;
-  BusActivity activity(rates);
-  for (int i = 0; i < 40; ++i) activity.add(1, 0);
-  CHECK(activity.quiet(1, 0, 1));
-  CHECK_FALSE(activity.quiet(1, 0, 0.7));
-  CHECK_FALSE(activity.quiet(1, 40, 0.05));  // too few are usual to tell
-  CHECK(activity.quiet(1, 40, 0.1));
-  CHECK_FALSE(activity.quiet(0, 0, 100));  // nothing is known of that bus
-  CHECK_FALSE(activity.quiet(1, 0, std::numeric_limits<double>::quiet_NaN()));
+  kdgat_bus bus{};
+  kdgat_bus_anew(&bus);
+  for (int i = 0; i < 40; ++i) kdgat_listen(&bus, 100, 0);
+  const auto quiet = [&](double rate, int64_t before, double seconds) {
+    return kdgat_is_quiet(&bus, rate, before, seconds) != 0;
+  };
+  CHECK(quiet(100, 0, 1));
+  CHECK_FALSE(quiet(100, 0, 0.7));
+  CHECK_FALSE(quiet(100, 40, 0.05));  // too few are usual to tell
+  CHECK(quiet(100, 40, 0.1));
+  CHECK_FALSE(quiet(0, 0, 100));  // nothing is known of that bus
+  CHECK_FALSE(quiet(100, 0, std::numeric_limits<double>::quiet_NaN()));
   // Rates that follow from the log: five seconds of traffic, a pause, then half a second.
   BusActivity learning;
   for (int i = 0; i < 500; ++i) learning.add(0, 0.01 * i);
@@ -134,7 +128,7 @@ TEST_CASE("a bus is quiet with less than half of its usual frames", "[protocol]"
   // A third of the frames for three seconds.
   for (int i = 0; i < 100; ++i) learning.add(0, 12.5 + 0.03 * i);
   CHECK(learning.asleep(0) == Approx(10).margin(1.5));
-  CHECK(was_asleep(learning.asleep(0)));
+  CHECK(kdgat_was_asleep(learning.asleep(0)) != 0);
   learning.restart();
   learning.add(0, 1e6);
   CHECK(learning.asleep(0) < 12);

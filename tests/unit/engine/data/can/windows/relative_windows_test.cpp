@@ -6,6 +6,7 @@
 #include <map>
 
 #include "engine/arrays/random.h"
+#include "engine/data/can/frames/protocol_ids.h"
 #include "support/can/can_drive.h"
 #include "support/can/can_traffic.h"
 
@@ -46,14 +47,15 @@ std::vector<Columns> reference(const VehicleProfile& profile, const std::vector<
     };
     const auto change = [&](int a, int b) {
       const std::size_t common = std::min(log[row(a)].length, log[row(b)].length);
-      return std::min(20.0F, usual->surprise(log[row(std::min(a, b))].payload.data(),
-                                             log[row(std::max(a, b))].payload.data(), common) /
+      return std::min(20.0F, test::surprise(*usual, log[row(std::min(a, b))].payload.data(),
+                                            log[row(std::max(a, b))].payload.data(), common) /
                                  usual->change);
     };
     const auto changed = [&](int k) {
       if (k < 1 || k >= n) return false;
       const std::size_t common = std::min(log[row(k)].length, log[row(k - 1)].length);
-      return usual->rare_change(log[row(k - 1)].payload.data(), log[row(k)].payload.data(), common);
+      return test::rare_change(*usual, log[row(k - 1)].payload.data(), log[row(k)].payload.data(),
+                               common);
     };
     const auto explained = [&](int from, int k) {
       const int changes = changed(k) + changed(k - 1) + changed(k - 2) + changed(k - 3);
