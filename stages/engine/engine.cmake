@@ -123,12 +123,13 @@ target_link_libraries(kdgat_export PUBLIC kdgat_native)
 # What it computes ahead is computed natively as well.
 target_compile_options(kdgat_export PRIVATE -ffp-contract=off)
 set(KDGAT_RUNTIME_TEXTS)
-foreach(file CMakeLists.txt api.h check.c detector.c detector_state.h four.c input.c kdgat_math.c
-        main.c network.c stack.c windows.c)
+foreach(file CMakeLists.txt api.h check.c compiler.c detector.c detector_state.h four.c input.c
+        main.c network.c roots.c stack.c windows.c)
   list(APPEND KDGAT_RUNTIME_TEXTS
        ${CMAKE_CURRENT_SOURCE_DIR}/stages/engine/export/c/runtime/${file})
 endforeach()
-foreach(file alarm_types alarms bus bus_types ids numbers tails trees vehicle window_types windows)
+foreach(file alarm_types alarms bus bus_types ids layers math numbers tails trees vehicle window_graph window_graph_types
+        window_types windows)
   list(APPEND KDGAT_RUNTIME_TEXTS ${CMAKE_CURRENT_SOURCE_DIR}/stages/engine/portable/${file}.h)
 endforeach()
 list(APPEND KDGAT_RUNTIME_TEXTS ${CMAKE_CURRENT_SOURCE_DIR}/stages/engine/export/onnx/check.py)

@@ -1,60 +1,23 @@
 #include "engine/native/layers.h"
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 #include "engine/kernels/cpu/isa/level.h"
+#include "engine/portable/layers.h"
 #include "kdgat/error.h"
 
 namespace kdgat::native {
 namespace {
 
-#include "engine/kernels/cpu/isa/vector_math.h"
-
-constexpr float kSlope = 0.2F;      // of the leaky ReLU of scores, as published
-constexpr float kClip = 10;         // deviations
-constexpr int64_t kHashes = 2;      // rows of the table that an identifier has
-constexpr double kBatchEps = 1e-5;  // of torch::nn::BatchNorm1d
-constexpr float kGraphNormEps = 1e-5F;
+constexpr float kSlope = 0.2F;  // of the leaky ReLU of scores, as published
+constexpr int64_t kHashes = 2;  // rows of the table that an identifier has
 
 std::size_t at(int64_t i) { return static_cast<std::size_t>(i); }
 
 std::vector<float> copy(std::span<const float> values) { return {values.begin(), values.end()}; }
 
-void relu(float* x, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) x[i] = x[i] > 0 ? x[i] : 0;
-}
-
-float z_score(float x, float mean, float scale) {
-  return std::clamp((x - mean) * scale, -kClip, kClip);
-}
-
-/// exp from -700 to 700 to about a unit in the last place: a series behind a power of two.
-double wide_exp(double x) {
-  x = std::clamp(x, -700.0, 700.0);
-  constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52: the sum's low bits are the integer
-  const double rounded = x * 1.4426950408889634 + kRound;
-  const double k = rounded - kRound;
-  const double r = (x - k * 0.69314718036912382) - k * 1.9082149292705877e-10;
-  double p = 1.6059043836821613e-10;  // 1 / 13!
-  for (const double factor :
-       {2.0876756987868099e-9, 2.5052108385441719e-8, 2.7557319223985891e-7, 2.7557319223985893e-6,
-        2.4801587301587302e-5, 1.9841269841269841e-4, 1.3888888888888889e-3, 8.3333333333333333e-3,
-        4.1666666666666667e-2, 1.6666666666666667e-1, 0.5}) {
-    p = p * r + factor;
-  }
-  p = p * r * r + r + 1;
-  return p * bits_as<double>((bits_as<uint64_t>(rounded) << 52) + 0x3FF0000000000000U);
-}
-
 }  // namespace
-
-float sigmoid(float x) { return 1 / (1 + exp_of(-x)); }
-
-/// To 2^-22, absolutely.
-static float tanh_of(float x) { return 2 * sigmoid(2 * x) - 1; }
-
-double probability(double log_odds) { return 1 / (1 + wide_exp(-log_odds)); }
 
 float* room(std::vector<float>& values, int64_t count) {
   if (std::ssize(values) < count) values.resize(at(count));
@@ -109,7 +72,7 @@ void Perceptron::apply(std::vector<float>& x, int64_t rows, float* out) {
   for (std::size_t i = 0; i + 1 < linears_.size(); ++i) {
     float* next = room(next_, rows * linears_[i].outputs());
     linears_[i].apply(x.data(), rows, next);
-    relu(next, rows * linears_[i].outputs());
+    kdgat_relu(next, rows * linears_[i].outputs());
     std::swap(x, next_);
   }
   linears_.back().apply(x.data(), rows, out);
@@ -117,30 +80,35 @@ void Perceptron::apply(std::vector<float>& x, int64_t rows, float* out) {
 
 // ---- Input
 
+std::vector<float> embedding_table(Weights& weights, const model::InputForm& form, int64_t num_ids,
+                                   int64_t width) {
+  if (form.id_embedding != "hashed") {
+    return copy(weights.floats("input.embedding.weight", {num_ids, width}));
+  }
+  const std::span<const float> rows =
+      weights.floats("input.embedding.weight", {form.id_buckets, width});
+  const std::span<const int64_t> bucket = weights.integers("input.bucket", {num_ids, kHashes});
+  std::vector<float> out(at(num_ids * width));
+  for (int64_t i = 0; i < num_ids * kHashes; ++i) {
+    const int64_t row = bucket[at(i)];
+    if (row < 0 || row >= form.id_buckets) {
+      throw Error(ExitCode::kData, "tensor 'input.bucket' names row " + std::to_string(row) +
+                                       " of a table of " + std::to_string(form.id_buckets));
+    }
+    for (int64_t c = 0; c < width; ++c) {
+      out[at(i / kHashes * width + c)] += rows[at(row * width + c)];
+    }
+  }
+  return out;
+}
+
 Input::Input(Weights& weights, const model::InputForm& form, int64_t num_ids, int64_t node_features,
              int64_t width, int64_t edge_features)
     : num_ids_(num_ids),
       node_features_(node_features),
       embedding_(width),
       edge_features_(edge_features) {
-  if (form.id_embedding == "hashed") {
-    const std::span<const float> rows =
-        weights.floats("input.embedding.weight", {form.id_buckets, width});
-    const std::span<const int64_t> bucket = weights.integers("input.bucket", {num_ids, kHashes});
-    table_.assign(at(num_ids * width), 0);
-    for (int64_t i = 0; i < num_ids * kHashes; ++i) {
-      const int64_t row = bucket[at(i)];
-      if (row < 0 || row >= form.id_buckets) {
-        throw Error(ExitCode::kData, "tensor 'input.bucket' names row " + std::to_string(row) +
-                                         " of a table of " + std::to_string(form.id_buckets));
-      }
-      for (int64_t c = 0; c < width; ++c) {
-        table_[at(i / kHashes * width + c)] += rows[at(row * width + c)];
-      }
-    }
-  } else {
-    table_ = copy(weights.floats("input.embedding.weight", {num_ids, width}));
-  }
+  table_ = embedding_table(weights, form, num_ids, width);
   if (!form.standardise) return;
   node_mean_ = copy(weights.floats("input.node_mean", {node_features - 1}));
   node_scale_ = copy(weights.floats("input.node_scale", {node_features - 1}));
@@ -170,7 +138,7 @@ void Input::apply(const graph::GraphBatch& batch, std::vector<float>& x) const {
     for (int64_t f = 0; f + 1 < node_features_; ++f) {
       features[f] = node_mean_.empty()
                         ? from[f + 1]
-                        : z_score(from[f + 1], node_mean_[at(f)], node_scale_[at(f)]);
+                        : kdgat_z_score(from[f + 1], node_mean_[at(f)], node_scale_[at(f)]);
     }
   }
 }
@@ -189,13 +157,21 @@ const float* Input::edges(const graph::GraphBatch& batch, std::vector<float>& ou
   const float* from = batch.edge_attr.data();
   for (int64_t e = 0; e < batch.edges; ++e) {
     for (int64_t d = 0; d < edge_features_; ++d) {
-      *to++ = z_score(*from++, edge_mean_[at(d)], edge_scale_[at(d)]);
+      *to++ = kdgat_z_score(*from++, edge_mean_[at(d)], edge_scale_[at(d)]);
     }
   }
   return out.data();
 }
 
 // ---- Attention
+
+std::vector<float> transposed(std::span<const float> matrix, int64_t rows, int64_t columns) {
+  std::vector<float> out(matrix.size());
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t c = 0; c < columns; ++c) out[at(c * rows + r)] = matrix[at(r * columns + c)];
+  }
+  return out;
+}
 
 Attention::Attention(Weights& weights, const std::string& name, int64_t inputs, int64_t channels,
                      int64_t heads, int64_t edge_features)
@@ -215,14 +191,8 @@ Attention::Attention(Weights& weights, const std::string& name, int64_t inputs, 
     lin_.emplace_back(weights, name + ".lin_l", inputs, width());
     lin_.emplace_back(weights, name + ".lin_r", inputs, width());
     att_src_ = copy(weights.floats(name + ".att", shape));
-    const std::span<const float> edge =
-        weights.floats(name + ".lin_edge.weight", {width(), edge_features});
-    lin_edge_.resize(edge.size());  // transposed
-    for (int64_t c = 0; c < width(); ++c) {
-      for (int64_t d = 0; d < edge_features; ++d) {
-        lin_edge_[at(d * width() + c)] = edge[at(c * edge_features + d)];
-      }
-    }
+    lin_edge_ = transposed(weights.floats(name + ".lin_edge.weight", {width(), edge_features}),
+                           width(), edge_features);
   }
   bias_ = copy(weights.floats(name + ".bias", {width()}));
 }
@@ -281,40 +251,39 @@ void Attention::second(const float* x, const graph::GraphBatch& batch, const flo
 
 // ---- NormRelu
 
-NormRelu::NormRelu(Weights& weights, const std::string& name, Kind kind, int64_t columns)
-    : kind_(kind), columns_(columns) {
-  if (kind == Kind::kNone) return;
-  weight_ = copy(weights.floats(name + ".weight", {columns}));
-  bias_ = copy(weights.floats(name + ".bias", {columns}));
-  gain_.resize(at(columns));
-  shift_.resize(at(columns));
-  if (kind == Kind::kGraph) {
-    mean_scale_ = copy(weights.floats(name + ".mean_scale", {columns}));
-    mean_.resize(at(columns));
-    square_.resize(at(columns));
-    return;
-  }
+SettledNorm settled_norm(Weights& weights, const std::string& name, int64_t columns) {
+  const std::span<const float> weight = weights.floats(name + ".weight", {columns});
+  const std::span<const float> bias = weights.floats(name + ".bias", {columns});
   const std::span<const float> mean = weights.floats(name + ".running_mean", {columns});
   const std::span<const float> variance = weights.floats(name + ".running_var", {columns});
   weights.integers(name + ".num_batches_tracked", {});
-  for (std::size_t c = 0; c < gain_.size(); ++c) {
-    gain_[c] = weight_[c] / std::sqrt(variance[c] + static_cast<float>(kBatchEps));
-    shift_[c] = bias_[c] - mean[c] * gain_[c];
+  SettledNorm out{std::vector<float>(weight.size()), std::vector<float>(weight.size())};
+  for (std::size_t c = 0; c < weight.size(); ++c) {
+    kdgat_settle_norm(weight[c], bias[c], mean[c], variance[c], &out.gain[c], &out.shift[c]);
   }
+  return out;
 }
 
-void NormRelu::apply_to(float* x, int64_t rows) const {
-  for (int64_t r = 0; r < rows; ++r, x += columns_) {
-    for (int64_t c = 0; c < columns_; ++c) {
-      const float value = x[c] * gain_[at(c)] + shift_[at(c)];
-      x[c] = value > 0 ? value : 0;
-    }
+NormRelu::NormRelu(Weights& weights, const std::string& name, Kind kind, int64_t columns)
+    : kind_(kind), columns_(columns) {
+  if (kind == Kind::kNone) return;
+  if (kind == Kind::kBatch) {
+    SettledNorm settled = settled_norm(weights, name, columns);
+    gain_ = std::move(settled.gain);
+    shift_ = std::move(settled.shift);
+    return;
   }
+  weight_ = copy(weights.floats(name + ".weight", {columns}));
+  bias_ = copy(weights.floats(name + ".bias", {columns}));
+  mean_scale_ = copy(weights.floats(name + ".mean_scale", {columns}));
+  for (auto* column : {&gain_, &shift_, &mean_, &square_}) column->resize(at(columns));
 }
 
 void NormRelu::apply(float* x, const graph::GraphBatch& batch) {
-  if (kind_ == Kind::kNone) return relu(x, batch.nodes * columns_);
-  if (kind_ == Kind::kBatch) return apply_to(x, batch.nodes);
+  if (kind_ == Kind::kNone) return kdgat_relu(x, batch.nodes * columns_);
+  if (kind_ == Kind::kBatch) {
+    return kdgat_scale_relu(x, batch.nodes, columns_, gain_.data(), shift_.data());
+  }
   const kernels::isa::NormTable<float>& table = kernels::loops<float>().norm;
   for (int64_t g = 0; g < batch.graphs; ++g) {
     const int64_t first = batch.node_ptr.data()[g], rows = batch.node_ptr.data()[g + 1] - first;
@@ -324,10 +293,9 @@ void NormRelu::apply(float* x, const graph::GraphBatch& batch) {
     table.column_sums(from, mean_.data(), rows, columns_, 2, square_.data());
     const auto n = static_cast<float>(std::max<int64_t>(rows, 1));
     for (std::size_t c = 0; c < gain_.size(); ++c) {
-      gain_[c] = weight_[c] / std::sqrt(square_[c] / n + kGraphNormEps);
-      shift_[c] = bias_[c] - mean_[c] * gain_[c];
+      kdgat_settle_norm(weight_[c], bias_[c], mean_[c], square_[c] / n, &gain_[c], &shift_[c]);
     }
-    apply_to(from, rows);
+    kdgat_scale_relu(from, rows, columns_, gain_.data(), shift_.data());
   }
 }
 
@@ -370,17 +338,9 @@ void JumpingLstm::read(Direction& direction, std::span<const std::vector<float>>
     direction.in.apply(states[layer].data(), nodes, gates);
     direction.again.apply(state, nodes, more);
     for (int64_t n = 0; n < nodes; ++n) {
-      const float* a = gates + n * 4 * units_;
-      const float* b = more + n * 4 * units_;
-      float* said = said_[layer].data() + n * 2 * units_ + (is_reverse ? units_ : 0);
-      for (int64_t u = 0; u < units_; ++u) {
-        const auto gate = [&](int64_t which) {
-          return a[which * units_ + u] + b[which * units_ + u];
-        };
-        float& c = cell[n * units_ + u];
-        c = sigmoid(gate(1)) * c + sigmoid(gate(0)) * tanh_of(gate(2));
-        state[n * units_ + u] = said[u] = sigmoid(gate(3)) * tanh_of(c);
-      }
+      kdgat_lstm_step(gates + n * 4 * units_, more + n * 4 * units_, units_, cell + n * units_,
+                      state + n * units_,
+                      said_[layer].data() + (2 * n + (is_reverse ? 1 : 0)) * units_);
     }
   }
 }
@@ -398,11 +358,9 @@ void JumpingLstm::apply(std::span<const std::vector<float>> states, int64_t node
   float* to = room(out, nodes * channels_);
   std::fill_n(to, nodes * channels_, 0.0F);
   for (int64_t n = 0; n < nodes; ++n) {
-    float top = score[n], sum = 0;
-    for (int64_t l = 1; l < layers; ++l) top = std::max(top, score[l * nodes + n]);
-    for (int64_t l = 0; l < layers; ++l) sum += exp_of(score[l * nodes + n] - top);
+    kdgat_softmax(score + n, layers, nodes);
     for (int64_t l = 0; l < layers; ++l) {
-      const float weight = exp_of(score[l * nodes + n] - top) / sum;
+      const float weight = score[l * nodes + n];
       const float* from = states[at(l)].data() + n * channels_;
       for (int64_t c = 0; c < channels_; ++c) to[n * channels_ + c] += weight * from[c];
     }

@@ -106,8 +106,6 @@ class NormRelu {
   void apply(float* x, const graph::GraphBatch& batch);
 
  private:
-  void apply_to(float* x, int64_t rows) const;
-
   Kind kind_;
   int64_t columns_;
   std::vector<float> gain_, shift_;  // of kBatch settled, of kGraph those of the graph in hand
@@ -140,10 +138,16 @@ class JumpingLstm {
 void mean_pool(const float* x, const graph::GraphBatch& batch, int64_t columns, int64_t at,
                int64_t width, float* out);
 
-/// From -87 to 88 to a few units in the last place.
-float sigmoid(float x);
-/// 1 / (1 + exp(-x)) to the last places of a double.
-double probability(double log_odds);
+/// What an identifier adds to x, [num_ids, width]: its row, or the sum of those it is hashed to.
+std::vector<float> embedding_table(Weights& weights, const model::InputForm& form, int64_t num_ids,
+                                   int64_t width);
+/// A batch norm with running statistics as a factor and a summand of each column.
+struct SettledNorm {
+  std::vector<float> gain, shift;
+};
+SettledNorm settled_norm(Weights& weights, const std::string& name, int64_t columns);
+/// Of [rows, columns].
+std::vector<float> transposed(std::span<const float> matrix, int64_t rows, int64_t columns);
 
 /// Grows to at least so many, and never shrinks.
 float* room(std::vector<float>& values, int64_t count);

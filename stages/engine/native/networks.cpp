@@ -6,6 +6,7 @@
 #include "engine/model/config/config.h"
 #include "engine/native/layers.h"
 #include "engine/native/weights.h"
+#include "engine/portable/layers.h"
 #include "kdgat/error.h"
 
 namespace kdgat::native {
@@ -62,7 +63,7 @@ class Classifier : public GraphNetwork {
       out[g] = logits_[2 * g + 1] - logits_[2 * g];
     }
   }
-  double score_of(double raw) const override { return probability(raw); }
+  double score_of(double raw) const override { return kdgat_probability(raw); }
   bool with_edge_attr() const override { return edge_features_ > 0; }
 
  private:
@@ -121,12 +122,8 @@ class Autoencoder : public GraphNetwork {
     room(errors_, batch.nodes);
     for (int64_t n = 0; n < batch.nodes; ++n) {
       const float* target = batch.x.data() + n * features_ + 1;
-      float sum = 0;
-      for (int64_t f = 0; f < said; ++f) {
-        const float off = sigmoid(next_[static_cast<std::size_t>(n * said + f)]) - target[f];
-        sum += off * off;
-      }
-      errors_[static_cast<std::size_t>(n)] = sum / static_cast<float>(said);
+      errors_[static_cast<std::size_t>(n)] =
+          kdgat_node_error(next_.data() + n * said, target, said);
     }
     mean_pool(errors_.data(), batch, 1, 0, 1, out.data());
   }

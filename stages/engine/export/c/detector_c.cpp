@@ -272,12 +272,8 @@ class DetectorSource {
   std::string c() const {
     std::string out = about() + "#include \"" + options_.name +
                       ".h\"\n\n#include <float.h>\n#include <string.h>\n\n";
-    out += c_define("KDGAT_NEEDS_EXPF", "0") + c_define("KDGAT_NEEDS_LOGF", "0") +
-           c_define("KDGAT_NEEDS_SQRTF", "0") + macros_;
-    for (const char* text : {"kdgat_math.c", "numbers.h", "ids.h", "bus.h", "vehicle.h",
-                             "windows.h", "trees.h", "tails.h", "alarms.h"}) {
-      out += "\n" + portable_text(text);
-    }
+    out += macros_ + texts_of({"compiler.c", "numbers.h", "ids.h", "bus.h", "vehicle.h",
+                               "windows.h", "trees.h", "tails.h", "alarms.h"});
     return out + "\n" + tables_.text() + "\n" + std::string(runtime_text("detector.c"));
   }
 

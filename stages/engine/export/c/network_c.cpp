@@ -84,7 +84,7 @@ StateText state_of(const GraphBounds& most, const NetworkCode& code) {
   const int64_t rows = most.rows, nodes = most.nodes;
   CStruct graph;
   graph.add("uint32_t", "ids", list(nodes), 4, nodes, "ascending");
-  graph.add("kdgat_sums", "sums", list(nodes), 44, nodes, "of the nodes");
+  graph.add("kdgat_sums", "sums", list(nodes), sizeof(kdgat_sums), nodes, "of the nodes");
   graph.add("uint16_t", "source", list(rows), 2, rows, "of each row");
   graph.add("uint16_t", "target", list(rows), 2, rows, "of each row");
   graph.add("uint16_t", "order", list(rows), 2, rows, "rows by target");
@@ -131,12 +131,10 @@ StateText state_of(const GraphBounds& most, const NetworkCode& code) {
   return {
       "/* A frame and the id of the frame behind it. */\n"
       "typedef struct kdgat_row {\n  uint32_t source, target;\n  uint8_t payload[8];\n} "
-      "kdgat_row;\n\n"
-      "/* Over the rows that name a node. */\n"
-      "typedef struct kdgat_sums {\n  uint32_t bytes[8], as_source, as_target, last;\n} "
-      "kdgat_sums;\n\n"
-      "/* While a graph is made. */\ntypedef struct kdgat_graph {\n" +
-          graph.text() + "} kdgat_graph;\n\n" + lstm + "struct kdgat_state {\n" + s.text() + "};\n",
+      "kdgat_row;\n\n" +
+          portable_text("window_graph_types.h") +
+          "/* While a graph is made. */\ntypedef struct kdgat_graph {\n" + graph.text() +
+          "} kdgat_graph;\n\n" + lstm + "struct kdgat_state {\n" + s.text() + "};\n",
       s.bytes()};
 }
 
@@ -156,11 +154,6 @@ std::string macros_of(const WindowNetwork& windows, const NetworkCode& code,
   out += define("KDGAT_PROBABILITY", code.is_probability ? "1" : "0");
   out += define("KDGAT_LOT", number(kLot));
   for (const auto& [name, value] : code.macros) out += define(name, number(value));
-  out += define("KDGAT_NEEDS_EXPF", "(KDGAT_NEEDS_SIGMOID || !KDGAT_VECTORS)");
-  out += define("KDGAT_NEEDS_LOGF", "0");
-  out += define("KDGAT_NEEDS_EXP", "KDGAT_PROBABILITY");
-  out += define("KDGAT_NEEDS_SQRTF", "KDGAT_GRAPH_NORM");
-  out += define("KDGAT_NEEDS_SQRT", "(KDGAT_EDGE_FEATURES > 0)");
   return out;
 }
 
@@ -206,7 +199,7 @@ std::string source_text(const std::string& title, const std::string& macros,
   std::string out =
       title + "#include <float.h>\n#include <stdint.h>\n\n#include \"" + options.name + ".h\"\n\n" +
       std::string(runtime_text("four.c")) + "\n" + macros + "\n" +
-      std::string(runtime_text("kdgat_math.c")) + "\n" + portable_text("alarms.h") +
+      texts_of({"compiler.c", "roots.c", "math.h", "layers.h", "alarms.h", "window_graph.h"}) +
       "\n/* ---- The model. Products: weights [inputs, outputs], of int8 with a scale "
       "for each output. */\n"
       "typedef " +

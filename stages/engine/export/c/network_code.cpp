@@ -1,20 +1,18 @@
 #include "engine/export/c/network_code.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "engine/export/c/c_tables.h"
 #include "engine/model/config/config.h"
+#include "engine/native/layers.h"
 #include "kdgat/error.h"
 
 namespace kdgat::exporting {
 
 namespace {
 
-constexpr int64_t kHashes = 2;  // rows of the table that an identifier has
 constexpr int64_t kNodeTile = 4;
-constexpr float kBatchEps = 1e-5F;
 
 std::string number_of(int64_t value) { return std::to_string(value); }
 
@@ -23,11 +21,10 @@ class CodeWriter {
  public:
   CodeWriter(native::Weights& weights, const GraphBounds& most, bool int8)
       : tables_(weights, int8), most_(most) {
-    code_.macros = {{"KDGAT_INT8", int8},    {"KDGAT_STANDARDISE", 0},  {"KDGAT_EDGE_FEATURES", 0},
-                    {"KDGAT_ATTENTION", 1},  {"KDGAT_GRAPH_NORM", 0},   {"KDGAT_BATCH_NORM", 0},
-                    {"KDGAT_PLAIN_RELU", 0}, {"KDGAT_JUMPING_LSTM", 0}, {"KDGAT_RECONSTRUCTS", 0},
-                    {"KDGAT_HEADS", 1},      {"KDGAT_LAYERS", 1},       {"KDGAT_COLUMNS", 0},
-                    {"KDGAT_NEEDS_MEAN", 0}, {"KDGAT_NEEDS_SIGMOID", 0}};
+    code_.macros = {{"KDGAT_INT8", int8},      {"KDGAT_STANDARDISE", 0}, {"KDGAT_EDGE_FEATURES", 0},
+                    {"KDGAT_ATTENTION", 1},    {"KDGAT_GRAPH_NORM", 0},  {"KDGAT_JUMPING_LSTM", 0},
+                    {"KDGAT_RECONSTRUCTS", 0}, {"KDGAT_HEADS", 1},       {"KDGAT_LAYERS", 1},
+                    {"KDGAT_COLUMNS", 0}};
   }
 
   NetworkCode classifier(const model::GatConfig& config);
@@ -80,21 +77,7 @@ void CodeWriter::input(const model::InputForm& form, int64_t num_ids, int64_t fe
   set("KDGAT_EMBEDDING", width);
   set("KDGAT_NODE_FEATURES", features - 1);
   set("KDGAT_EDGE_FEATURES", edge_features);
-  std::vector<float> table(static_cast<std::size_t>(num_ids * width));
-  if (form.id_embedding == "hashed") {
-    const auto rows = weights.floats("input.embedding.weight", {form.id_buckets, width});
-    const auto bucket = weights.integers("input.bucket", {num_ids, kHashes});
-    for (int64_t i = 0; i < num_ids * kHashes; ++i) {
-      for (int64_t c = 0; c < width; ++c) {
-        table[static_cast<std::size_t>(i / kHashes * width + c)] +=
-            rows[static_cast<std::size_t>(bucket[static_cast<std::size_t>(i)] * width + c)];
-      }
-    }
-  } else {
-    const auto rows = weights.floats("input.embedding.weight", {num_ids, width});
-    table.assign(rows.begin(), rows.end());
-  }
-  tables_.embedding(table, num_ids, width);
+  tables_.embedding(native::embedding_table(weights, form, num_ids, width), num_ids, width);
   if (!form.standardise) return;
   set("KDGAT_STANDARDISE", 1);
   tables_.floats("node_mean", weights.floats("input.node_mean", {features - 1}));
@@ -132,14 +115,8 @@ void CodeWriter::second_attention(const std::string& name, int64_t inputs, int64
   linear(tables_.linear(name + ".lin_l", inputs, width), inputs, width, from, "s->u.values", true);
   linear(tables_.linear(name + ".lin_r", inputs, width), inputs, width, from, "s->right", true);
   share(most_.nodes * width);
-  const auto edge = tables_.weights().floats(name + ".lin_edge.weight", {width, features});
-  std::vector<float> transposed(edge.size());
-  for (int64_t c = 0; c < width; ++c) {
-    for (int64_t d = 0; d < features; ++d) {
-      transposed[static_cast<std::size_t>(d * width + c)] =
-          edge[static_cast<std::size_t>(c * features + d)];
-    }
-  }
+  const std::vector<float> transposed = native::transposed(
+      tables_.weights().floats(name + ".lin_edge.weight", {width, features}), width, features);
   call("kdgat_attention(s, s->u.values, s->right, " +
        tables_.floats(name + ".lin_edge", transposed) + ", " +
        tables_.tensor(name + ".att", {1, heads, channels}) + ", " +
@@ -151,7 +128,6 @@ void CodeWriter::second_attention(const std::string& name, int64_t inputs, int64
 
 void CodeWriter::relu(const std::string& at, const std::string& count) {
   call("kdgat_relu(" + at + ", " + count + ")");
-  set("KDGAT_PLAIN_RELU", 1);
 }
 
 void CodeWriter::graph_norm(const std::string& name, int64_t columns, const std::string& at) {
@@ -160,29 +136,17 @@ void CodeWriter::graph_norm(const std::string& name, int64_t columns, const std:
        tables_.tensor(name + ".bias", {columns}) + ", " +
        tables_.tensor(name + ".mean_scale", {columns}) + ")");
   set("KDGAT_GRAPH_NORM", 1);
-  set("KDGAT_NEEDS_MEAN", 1);
   at_least("KDGAT_COLUMNS", columns);
 }
 
 void CodeWriter::batch_norm(const std::string& name, int64_t columns, const std::string& at) {
-  native::Weights& weights = tables_.weights();
-  const auto weight = weights.floats(name + ".weight", {columns});
-  const auto bias = weights.floats(name + ".bias", {columns});
-  const auto mean = weights.floats(name + ".running_mean", {columns});
-  const auto variance = weights.floats(name + ".running_var", {columns});
-  std::vector<float> gain(weight.size()), shift(weight.size());
-  for (std::size_t c = 0; c < gain.size(); ++c) {
-    gain[c] = weight[c] / std::sqrt(variance[c] + kBatchEps);
-    shift[c] = bias[c] - mean[c] * gain[c];
-  }
+  const auto [gain, shift] = native::settled_norm(tables_.weights(), name, columns);
   call("kdgat_scale_relu(" + at + ", s->nodes, " + number_of(columns) + ", " +
        tables_.floats(name + ".gain", gain) + ", " + tables_.floats(name + ".shift", shift) + ")");
-  set("KDGAT_BATCH_NORM", 1);
 }
 
 void CodeWriter::mean(const std::string& from, int64_t columns, const std::string& to) {
   call("kdgat_mean_rows(" + from + ", s->nodes, " + number_of(columns) + ", " + to + ")");
-  set("KDGAT_NEEDS_MEAN", 1);
 }
 
 /// One or two functions ahead: the LSTM over the layers of each node, whose joined states are
@@ -232,7 +196,6 @@ void CodeWriter::jumping(int64_t layers, int64_t width, const std::vector<std::s
   before_ += text;
   call("kdgat_jumping(s, s->pooled)");
   set("KDGAT_JUMPING_LSTM", 1);
-  set("KDGAT_NEEDS_SIGMOID", 1);
   set("KDGAT_LAYERS", layers);
   set("KDGAT_NODE_TILE", kNodeTile);
   set("KDGAT_UNITS", units);
@@ -306,7 +269,6 @@ NetworkCode CodeWriter::autoencoder(const model::VgaeConfig& config) {
   const int64_t features = config.node_features - 1;
   input(config, config.num_ids, config.node_features, config.embedding_dim, 0);
   set("KDGAT_RECONSTRUCTS", 1);
-  set("KDGAT_NEEDS_SIGMOID", 1);
   std::vector<int64_t> widths = config.hidden_dims;
   if (widths.size() > 1 && widths.back() == config.latent_dim) widths.pop_back();
   int64_t width = config.embedding_dim + features, widest = width;

@@ -38,6 +38,12 @@ std::string portable_text(std::string_view file) {
   return out;
 }
 
+std::string texts_of(std::initializer_list<std::string_view> files) {
+  std::string out;
+  for (const std::string_view file : files) out += "\n" + portable_text(file);
+  return out;
+}
+
 std::string runtime_text(std::string_view file, const std::map<std::string, std::string>& values) {
   const std::string_view text = runtime_text(file);
   std::string out;

@@ -2,6 +2,7 @@
 // texts.
 #pragma once
 
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <string_view>
@@ -13,6 +14,8 @@ std::string_view runtime_text(std::string_view file);
 
 /// The same of a header of engine/portable as a part of another file: without what it includes.
 std::string portable_text(std::string_view file);
+/// Of each of several, an empty line before each.
+std::string texts_of(std::initializer_list<std::string_view> files);
 
 /// The text of runtime/<file> with each "@KEY@" replaced. Throws std::logic_error for one that `values` lacks.
 std::string runtime_text(std::string_view file, const std::map<std::string, std::string>& values);

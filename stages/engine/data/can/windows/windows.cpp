@@ -1,36 +1,13 @@
 #include "engine/data/can/windows/windows.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace kdgat::data {
 
 namespace {
 
-constexpr std::size_t kBytes = 8;
-/// Columns of x; their names are below, in the same order.
-namespace node_column {
-enum : std::size_t { kId, kFirstByte, kSourceCount = kFirstByte + kBytes, kLastPosition, kCount };
-}
-static_assert(node_column::kCount == kWindowNodeFeatures);
-/// Columns of edge_attr.
-namespace edge_column {
-enum : std::size_t {
-  kRows,
-  kShare,
-  kGapMean,
-  kGapStd,
-  kRegularity,
-  kFirstPosition,
-  kLastPosition,
-  kSpan,
-  kReverseEdge,
-  kDegreeProduct,
-  kDegreeRatio,
-  kCount
-};
-}
-static_assert(edge_column::kCount == kWindowEdgeFeatures);
+static_assert(KDGAT_NODE_COLUMNS + 1 == kWindowNodeFeatures);  // its id comes first
+static_assert(KDGAT_EDGE_COLUMNS == kWindowEdgeFeatures);
 
 constexpr int kRowBits = 20;  // the option `window` allows no more rows than 2^20
 constexpr uint64_t kRowMask = (1U << kRowBits) - 1;
@@ -155,16 +132,13 @@ void WindowBuilder::forget_nodes() {
 int32_t WindowBuilder::sum_rows(std::span<const Row> rows) {
   const std::size_t n = ids_.size();
   keys_.resize(rows.size());
-  sums_.assign(n, NodeSums{});
+  sums_.assign(n, kdgat_sums{});
   bool attack = false, unlabelled = false;
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const auto s = static_cast<std::size_t>(node_of(rows[r].source));
     const auto t = static_cast<std::size_t>(node_of(rows[r].target));
     keys_[r] = pair_key(s, t, n) | r;
-    NodeSums& node = sums_[s];
-    for (std::size_t b = 0; b < kBytes; ++b) node.bytes[b] += rows[r].payload[b];
-    ++node.as_source;
-    node.last = static_cast<uint32_t>(r);
+    kdgat_sums_add(&sums_[s], rows[r].payload.data(), static_cast<uint32_t>(r));
     ++sums_[t].as_target;
     attack |= rows[r].label == 1;
     unlabelled |= rows[r].label < 0;
@@ -178,64 +152,31 @@ void WindowBuilder::add_nodes(std::size_t window) {
   out_.x.resize((first + n) * kWindowNodeFeatures, 0.0F);
   float* row = out_.x.data() + first * kWindowNodeFeatures;
   uint32_t least = ~0U, most = 0;
-  for (const NodeSums& node : sums_) {
+  for (const kdgat_sums& node : sums_) {
     least = std::min(least, node.as_source);
     most = std::max(most, node.as_source);
   }
-  for (const NodeSums& node : sums_) {
-    if (node.as_source > 0) {
-      const double scale = 1.0 / (255.0 * node.as_source);
-      for (std::size_t b = 0; b < kBytes; ++b) {
-        row[node_column::kFirstByte + b] = static_cast<float>(node.bytes[b] * scale);
-      }
-      row[node_column::kLastPosition] =
-          window > 1 ? static_cast<float>(node.last / static_cast<double>(window - 1)) : 0.0F;
-    }
-    row[node_column::kSourceCount] =
-        most > least
-            ? static_cast<float>((node.as_source - least) / static_cast<double>(most - least))
-            : static_cast<float>(node.as_source);
+  for (const kdgat_sums& node : sums_) {
+    kdgat_node_features(&node, static_cast<uint32_t>(window), least, most, row + 1);
     row += kWindowNodeFeatures;
   }
 }
 
-void WindowBuilder::add_edge(std::span<const uint64_t> rows, double window) {
-  const auto row_at = [&](std::size_t k) { return static_cast<double>(rows[k] & kRowMask); };
+void WindowBuilder::add_edge(std::span<const uint64_t> rows, uint32_t window) {
+  const auto row_at = [&](std::size_t k) { return static_cast<uint32_t>(rows[k] & kRowMask); };
   const std::size_t n = ids_.size(), count = rows.size();
   const uint64_t pair = rows.front() >> kRowBits;
   const auto s = static_cast<std::size_t>(pair / n), t = static_cast<std::size_t>(pair % n);
-  const double c = static_cast<double>(count), first = row_at(0), last = row_at(count - 1);
-  double mean = 0, std = 0;
-  if (count > 1) {
-    mean = (last - first) / (c - 1);
-    for (std::size_t k = 1; k < count; ++k) {
-      const double off = row_at(k) - row_at(k - 1) - mean;
-      std += off * off;
-    }
-    std = std::sqrt(std / (c - 1));
-  }
-  const double source_degree = sums_[s].as_source + sums_[s].as_target,
-               target_degree = sums_[t].as_source + sums_[t].as_target;
+  kdgat_edge edge = kdgat_edge_of(static_cast<uint32_t>(count), row_at(0), row_at(count - 1));
+  for (std::size_t k = 1; k < count; ++k) kdgat_edge_add(&edge, row_at(k), row_at(k - 1));
   // Is there a row of the reverse edge? The first key not less than it tells.
   const uint64_t reverse = pair_key(t, s, n);
   const auto found = std::lower_bound(keys_.begin(), keys_.end(), reverse);
   const bool has_reverse = found != keys_.end() && *found >> kRowBits == reverse >> kRowBits;
   out_.edge_source.push_back(static_cast<int32_t>(s));
   out_.edge_target.push_back(static_cast<int32_t>(t));
-  namespace column = edge_column;
-  float features[column::kCount];
-  features[column::kRows] = static_cast<float>(c);
-  features[column::kShare] = static_cast<float>(c / window);
-  features[column::kGapMean] = static_cast<float>(mean);
-  features[column::kGapStd] = static_cast<float>(std);
-  features[column::kRegularity] =
-      static_cast<float>(count == 1 ? 0.0 : (std == 0 ? 1.0 : 1.0 / (1.0 + std)));
-  features[column::kFirstPosition] = static_cast<float>(first / window);
-  features[column::kLastPosition] = static_cast<float>(last / window);
-  features[column::kSpan] = static_cast<float>((last - first) / window);
-  features[column::kReverseEdge] = has_reverse ? 1.0F : 0.0F;
-  features[column::kDegreeProduct] = static_cast<float>(source_degree * target_degree);
-  features[column::kDegreeRatio] = static_cast<float>(source_degree / target_degree);
+  float features[kWindowEdgeFeatures];
+  kdgat_edge_features(&edge, window, &sums_[s], &sums_[t], has_reverse ? 1 : 0, features);
   out_.edge_attr.append(features);
 }
 
@@ -245,7 +186,7 @@ void WindowBuilder::add_edges(std::size_t window) {
   for (std::size_t from = 0, to = 0; from < window; from = to) {  // runs of equal pairs
     const uint64_t pair = keys[from] >> kRowBits;
     for (to = from + 1; to < window && keys[to] >> kRowBits == pair;) ++to;
-    add_edge(keys.subspan(from, to - from), static_cast<double>(window));
+    add_edge(keys.subspan(from, to - from), static_cast<uint32_t>(window));
   }
 }
 

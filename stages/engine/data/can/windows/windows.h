@@ -3,7 +3,7 @@
 // goes to `node_ids`. Knows nothing about files or formats.
 //
 // A row is a frame and the id of the frame after it. Nodes of a window are the ids it names, edges
-// the (id, next id) pairs; features as listed in node_feature_names() and edge_feature_names().
+// the (id, next id) pairs; their features are those of engine/portable/window_graph.h.
 #pragma once
 
 #include <array>
@@ -16,6 +16,7 @@
 
 #include "engine/data/can/frames/can_frame.h"
 #include "engine/graph/graph_store.h"
+#include "engine/portable/window_graph.h"
 
 namespace kdgat::data {
 
@@ -67,10 +68,6 @@ class WindowBuilder {
     std::array<uint8_t, 8> payload;
     int8_t label;
   };
-  /// Sums over the rows that name a node.
-  struct NodeSums {
-    uint32_t bytes[8] = {}, as_source = 0, as_target = 0, last = 0;
-  };
   /// Appends the graph of one window.
   void emit(std::span<const Row> rows);
   /// The sorted distinct ids are the nodes, in ids_.
@@ -82,7 +79,7 @@ class WindowBuilder {
   void add_nodes(std::size_t window);
   void add_edges(std::size_t window);
   /// `rows`: the keys of one edge.
-  void add_edge(std::span<const uint64_t> rows, double window);
+  void add_edge(std::span<const uint64_t> rows, uint32_t window);
 
   int64_t window_, stride_, chunk_rows_;
   graph::GraphStoreData& out_;
@@ -98,7 +95,7 @@ class WindowBuilder {
 
   // Scratch of emit(), kept between windows.
   std::vector<uint32_t> ids_;
-  std::vector<NodeSums> sums_;
+  std::vector<kdgat_sums> sums_;
   std::vector<uint64_t> keys_;               // of each row: source, target, number
   std::array<int32_t, 2048> node_of_small_;  // -1 between windows
 };

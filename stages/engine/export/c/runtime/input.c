@@ -24,10 +24,3 @@ static void kdgat_embed(uint32_t id, float* to) {
 #endif
   }
 }
-
-#if KDGAT_STANDARDISE
-static float kdgat_z_score(float x, float mean, float scale) {
-  const float z = (x - mean) * scale;
-  return z < -10.0f ? -10.0f : z > 10.0f ? 10.0f : z;
-}
-#endif

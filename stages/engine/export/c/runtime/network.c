@@ -364,30 +364,8 @@ static void kdgat_attention(kdgat_state* s, const float* l, const float* r, cons
 }
 #endif
 
-#if KDGAT_PLAIN_RELU
-static void kdgat_relu(float* x, int count) {
-  int i;
-  for (i = 0; i < count; ++i) x[i] = x[i] > 0.0f ? x[i] : 0.0f;
-}
-#endif
-
-#if KDGAT_GRAPH_NORM || KDGAT_BATCH_NORM
-/* x * gain + shift by column, then ReLU, in place. */
-static void kdgat_scale_relu(float* x, int rows, int columns, const float* gain,
-                             const float* shift) {
-  int r, c;
-  for (r = 0; r < rows; ++r, x += columns) {
-    for (c = 0; c < columns; ++c) {
-      const float value = x[c] * gain[c] + shift[c];
-      x[c] = value > 0.0f ? value : 0.0f;
-    }
-  }
-}
-#endif
-
-#if KDGAT_NEEDS_MEAN
 /* The mean of the rows. */
-static void kdgat_mean_rows(const float* x, int rows, int columns, float* out) {
+static inline void kdgat_mean_rows(const float* x, int rows, int columns, float* out) {
   const float factor = 1.0f / (float)rows;
   int r, c;
   for (c = 0; c < columns; ++c) out[c] = 0.0f;
@@ -396,7 +374,6 @@ static void kdgat_mean_rows(const float* x, int rows, int columns, float* out) {
   }
   for (c = 0; c < columns; ++c) out[c] *= factor;
 }
-#endif
 
 #if KDGAT_GRAPH_NORM
 /* Normalisation over the graph, then ReLU, in place. */
@@ -417,32 +394,13 @@ static void kdgat_graph_norm(kdgat_state* s, float* x, int columns, const float*
     }
   }
   for (c = 0; c < columns; ++c) {
-    gain[c] = weight[c] / kdgat_sqrtf(gain[c] / (float)s->nodes + 1e-5f);
-    shift[c] = bias[c] - mean[c] * gain[c];
+    kdgat_settle_norm(weight[c], bias[c], mean[c], gain[c] / (float)s->nodes, &gain[c], &shift[c]);
   }
   kdgat_scale_relu(x, s->nodes, columns, gain, shift);
 }
 #endif
 
-#if KDGAT_NEEDS_SIGMOID
-static float kdgat_sigmoid(float x) { return 1.0f / (1.0f + kdgat_expf(-x)); }
-#endif
-
 #if KDGAT_JUMPING_LSTM
-static float kdgat_tanh(float x) { return 2.0f * kdgat_sigmoid(2.0f * x) - 1.0f; }
-
-/* One step of the LSTM for one node: the gates of its input and of its state, in the order i f g o. */
-static void kdgat_lstm_step(const float* a, const float* b, int units, float* cell, float* state,
-                            float* said) {
-  int u;
-  for (u = 0; u < units; ++u) {
-    const float i = a[u] + b[u], f = a[units + u] + b[units + u];
-    const float g = a[2 * units + u] + b[2 * units + u], o = a[3 * units + u] + b[3 * units + u];
-    cell[u] = kdgat_sigmoid(f) * cell[u] + kdgat_sigmoid(i) * kdgat_tanh(g);
-    state[u] = said[u] = kdgat_sigmoid(o) * kdgat_tanh(cell[u]);
-  }
-}
-
 /* The layers of some nodes, forwards or back: what the LSTM says of each goes to said, [rows, 2 units]. */
 static void kdgat_lstm_read(kdgat_state* s, const kdgat_layer* in, const kdgat_layer* again,
                             const float* const* states, int rows, int is_reverse) {
@@ -464,15 +422,12 @@ static void kdgat_lstm_read(kdgat_state* s, const kdgat_layer* in, const kdgat_l
 /* The states of the layers of one node, weighted by the softmax of their scores. */
 static void kdgat_lstm_join(const float* const* states, int at, const float* scores, int layers,
                             int channels, float* out) {
-  float weight[KDGAT_LAYERS], top = scores[0], sum = 0.0f;
+  float weight[KDGAT_LAYERS];
   int l, c;
-  for (l = 1; l < layers; ++l) top = top < scores[l] ? scores[l] : top;
-  for (l = 0; l < layers; ++l) {
-    weight[l] = kdgat_expf(scores[l] - top);
-    sum += weight[l];
-  }
+  for (l = 0; l < layers; ++l) weight[l] = scores[l];
+  kdgat_softmax(weight, layers, 1);
   for (c = 0; c < channels; ++c) out[c] = 0.0f;
-  for (l = 0; l < layers; ++l) kdgat_add_scaled(out, states[l] + at, weight[l] / sum, channels);
+  for (l = 0; l < layers; ++l) kdgat_add_scaled(out, states[l] + at, weight[l], channels);
 }
 #endif
 
@@ -480,14 +435,9 @@ static void kdgat_lstm_join(const float* const* states, int at, const float* sco
 /* The mean over the nodes of the mean squared error of what the autoencoder said of their features. */
 static float kdgat_error(const kdgat_state* s, const float* said) {
   float all = 0.0f;
-  int n, f;
+  int n;
   for (n = 0; n < s->nodes; ++n, said += KDGAT_NODE_FEATURES) {
-    float sum = 0.0f;
-    for (f = 0; f < KDGAT_NODE_FEATURES; ++f) {
-      const float off = kdgat_sigmoid(said[f]) - s->wanted[n][f];
-      sum += off * off;
-    }
-    all += sum / (float)KDGAT_NODE_FEATURES;
+    all += kdgat_node_error(said, s->wanted[n], KDGAT_NODE_FEATURES);
   }
   return all * (1.0f / (float)s->nodes);
 }

@@ -21,7 +21,7 @@ static int kdgat_note_id(uint32_t* ids, int nodes, uint32_t id) {
 /* Distinct ids, and the sums over the rows that name each. */
 static void kdgat_sum_rows(kdgat_state* s) {
   kdgat_graph* g = &s->u.graph;
-  int r, b, nodes = 0;
+  int r, nodes = 0;
   for (r = 0; r < s->row_count; ++r) {
     nodes = kdgat_note_id(g->ids, nodes, s->rows[r].source);
     if (r + 1 == s->row_count || s->rows[r].target != s->rows[r + 1].source) {
@@ -30,38 +30,17 @@ static void kdgat_sum_rows(kdgat_state* s) {
   }
   s->nodes = nodes;
   for (r = 0; r < nodes; ++r) {
-    kdgat_sums* sums = &g->sums[r];
-    for (b = 0; b < 8; ++b) sums->bytes[b] = 0;
-    sums->as_source = sums->as_target = sums->last = 0;
+    static const kdgat_sums none = {{0, 0, 0, 0, 0, 0, 0, 0}, 0, 0, 0};
+    g->sums[r] = none;
   }
   for (r = 0; r < s->row_count; ++r) {
     const int source = kdgat_place(g->ids, nodes, s->rows[r].source);
     const int target = kdgat_place(g->ids, nodes, s->rows[r].target);
-    kdgat_sums* sums = &g->sums[source];
-    for (b = 0; b < 8; ++b) sums->bytes[b] += s->rows[r].payload[b];
-    ++sums->as_source;
-    sums->last = (uint32_t)r;
+    kdgat_sums_add(&g->sums[source], s->rows[r].payload, (uint32_t)r);
     ++g->sums[target].as_target;
     g->source[r] = (uint16_t)source;
     g->target[r] = (uint16_t)target;
   }
-}
-
-/* The features of node n but its id: means of the bytes, how often it is a source, where last. */
-static void kdgat_node_features(const kdgat_state* s, int n, uint32_t least, uint32_t most,
-                                float* to) {
-  const kdgat_sums* sums = &s->u.graph.sums[n];
-  int b;
-  if (sums->as_source > 0) {
-    const double scale = 1.0 / (255.0 * (double)sums->as_source);
-    for (b = 0; b < 8; ++b) to[b] = (float)((double)sums->bytes[b] * scale);
-    to[9] = s->row_count > 1 ? (float)((double)sums->last / (double)(s->row_count - 1)) : 0.0f;
-  } else {
-    for (b = 0; b < 8; ++b) to[b] = 0.0f;
-    to[9] = 0.0f;
-  }
-  to[8] = most > least ? (float)((double)(sums->as_source - least) / (double)(most - least))
-                       : (float)sums->as_source;
 }
 
 /* Rows by (target, source, row): two passes that keep the order of equal ones. */
@@ -80,36 +59,14 @@ static void kdgat_order_rows(kdgat_state* s) {
 }
 
 #if KDGAT_EDGE_FEATURES
-/* The features of the edge that the rows order[from .. to) are. */
-static void kdgat_edge_features(const kdgat_state* s, int from, int to, float* out) {
+/* The features of the edge that the rows order[from .. to) are; whether there is a reverse one is not known yet. */
+static void kdgat_add_edge(const kdgat_state* s, int from, int to, float* out) {
   const kdgat_graph* g = &s->u.graph;
-  const kdgat_sums* source = &g->sums[g->source[g->order[from]]];
-  const kdgat_sums* target = &g->sums[g->target[g->order[from]]];
-  const double count = (double)(to - from), window = (double)s->row_count;
-  const double first = (double)g->order[from], last = (double)g->order[to - 1];
-  const double source_degree = (double)(source->as_source + source->as_target);
-  const double target_degree = (double)(target->as_source + target->as_target);
-  double mean = 0, deviation = 0;
+  kdgat_edge edge = kdgat_edge_of((uint32_t)(to - from), g->order[from], g->order[to - 1]);
   int k;
-  if (to - from > 1) {
-    mean = (last - first) / (count - 1);
-    for (k = from + 1; k < to; ++k) {
-      const double off = (double)g->order[k] - (double)g->order[k - 1] - mean;
-      deviation += off * off;
-    }
-    deviation = kdgat_sqrt(deviation / (count - 1));
-  }
-  out[0] = (float)count;
-  out[1] = (float)(count / window);
-  out[2] = (float)mean;
-  out[3] = (float)deviation;
-  out[4] = to - from == 1 ? 0.0f : deviation == 0.0 ? 1.0f : (float)(1.0 / (1.0 + deviation));
-  out[5] = (float)(first / window);
-  out[6] = (float)(last / window);
-  out[7] = (float)((last - first) / window);
-  out[8] = 0.0f; /* whether there is a reverse edge: not known yet */
-  out[9] = (float)(source_degree * target_degree);
-  out[10] = (float)(source_degree / target_degree);
+  for (k = from + 1; k < to; ++k) kdgat_edge_add(&edge, g->order[k], g->order[k - 1]);
+  kdgat_edge_features(&edge, (uint32_t)s->row_count, &g->sums[g->source[g->order[from]]],
+                      &g->sums[g->target[g->order[from]]], 0, out);
 }
 
 static int kdgat_has_edge(const kdgat_state* s, int source, int target) {
@@ -135,7 +92,7 @@ static void kdgat_build_edges(kdgat_state* s) {
     }
     for (; n <= target; ++n) s->in_begin[n] = (uint16_t)edges;
 #if KDGAT_EDGE_FEATURES
-    kdgat_edge_features(s, from, to, s->edges[edges]);
+    kdgat_add_edge(s, from, to, s->edges[edges]);
 #endif
     s->in_source[edges++] = source;
   }
@@ -145,7 +102,7 @@ static void kdgat_build_edges(kdgat_state* s) {
     for (from = s->in_begin[n]; from < s->in_begin[n + 1]; ++from) {
       int d = 0;
       float* features = s->edges[from];
-      features[8] = kdgat_has_edge(s, n, s->in_source[from]) ? 1.0f : 0.0f;
+      features[KDGAT_EDGE_REVERSE] = kdgat_has_edge(s, n, s->in_source[from]) ? 1.0f : 0.0f;
 #if KDGAT_STANDARDISE
       for (d = 0; d < KDGAT_EDGE_FEATURES; ++d) {
         features[d] = kdgat_z_score(features[d], kdgat_edge_mean[d], kdgat_edge_scale[d]);
@@ -171,7 +128,7 @@ static void kdgat_build_graph(kdgat_state* s, float* x) {
   for (n = 0; n < s->nodes; ++n, x += KDGAT_EMBEDDING + KDGAT_NODE_FEATURES) {
     float* features = x + KDGAT_EMBEDDING;
     kdgat_embed(s->u.graph.ids[n], x);
-    kdgat_node_features(s, n, least, most, features);
+    kdgat_node_features(&s->u.graph.sums[n], (uint32_t)s->row_count, least, most, features);
 #if KDGAT_RECONSTRUCTS
     for (c = 0; c < KDGAT_NODE_FEATURES; ++c) s->wanted[n][c] = features[c];
 #endif
@@ -193,7 +150,7 @@ static int kdgat_judge(kdgat_state* s) {
   static const kdgat_alarm_rule rule = {KDGAT_THRESHOLD, KDGAT_DEADBAND};
   const float raw = kdgat_network(s);
 #if KDGAT_PROBABILITY
-  s->score = (float)(1.0 / (1.0 + kdgat_exp(-(double)raw)));
+  s->score = (float)kdgat_probability((double)raw);
 #else
   s->score = raw;
 #endif

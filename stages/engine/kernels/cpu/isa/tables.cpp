@@ -5,6 +5,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "engine/portable/math.h"
+
 #if defined(__AVX2__)
 #include <immintrin.h>
 #endif

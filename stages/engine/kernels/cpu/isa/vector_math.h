@@ -7,23 +7,7 @@ inline To bits_as(From from) {
   return __builtin_bit_cast(To, from);
 }
 
-/// exp to 2 units in the last place (Cephes expf), without branches, so that loops vectorise.
-inline float exp_of(float x) {
-  x = x > 88.0f ? 88.0f : x;
-  x = x < -87.0f ? -87.0f : x;
-  constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: the sum's low bits are the nearest integer
-  const float rounded = x * 1.44269504088896341f + kRound;
-  const float k = rounded - kRound;
-  const float r = (x - k * 0.693359375f) - k * -2.12194440e-4f;
-  float p = 1.9875691500e-4f;
-  p = p * r + 1.3981999507e-3f;
-  p = p * r + 8.3334519073e-3f;
-  p = p * r + 4.1665795894e-2f;
-  p = p * r + 1.6666665459e-1f;
-  p = p * r + 5.0000001201e-1f;
-  p = p * r * r + r + 1.0f;
-  return p * bits_as<float>((bits_as<uint32_t>(rounded) << 23) + 0x3F800000u);
-}
+inline float exp_of(float x) { return kdgat_expf(x); }
 inline double exp_of(double x) { return __builtin_exp(x); }
 
 /// log of a positive number to 2 units in the last place (Cephes logf), without branches.

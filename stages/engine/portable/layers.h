@@ -1,0 +1,80 @@
+/*
+ * ---- Layers of networks but for products and attention, whose loops are those of the machine: rows side by side.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "engine/portable/math.h"
+
+#ifndef KDGAT_SQRTF
+#define KDGAT_SQRTF(x) __builtin_sqrtf(x) /* an exported model has its own */
+#endif
+
+#define KDGAT_CLIP 10.0f     /* deviations: no standardised feature is farther from its mean */
+#define KDGAT_NORM_EPS 1e-5f /* of torch::nn::BatchNorm1d, and of norms over a graph */
+
+static inline float kdgat_z_score(float x, float mean, float scale) {
+  const float z = (x - mean) * scale;
+  return z < -KDGAT_CLIP ? -KDGAT_CLIP : z > KDGAT_CLIP ? KDGAT_CLIP : z;
+}
+
+static inline void kdgat_relu(float* x, ptrdiff_t count) {
+  ptrdiff_t i;
+  for (i = 0; i < count; ++i) x[i] = x[i] > 0.0f ? x[i] : 0.0f;
+}
+
+/* x [rows, columns] * gain + shift by column, then ReLU, in place. */
+static inline void kdgat_scale_relu(float* x, ptrdiff_t rows, ptrdiff_t columns, const float* gain,
+                                    const float* shift) {
+  ptrdiff_t r, c;
+  for (r = 0; r < rows; ++r, x += columns) {
+    for (c = 0; c < columns; ++c) {
+      const float value = x[c] * gain[c] + shift[c];
+      x[c] = value > 0.0f ? value : 0.0f;
+    }
+  }
+}
+
+/* A norm as gain and shift of a column, of its mean and variance. */
+static inline void kdgat_settle_norm(float weight, float bias, float mean, float variance,
+                                     float* gain, float* shift) {
+  *gain = weight / KDGAT_SQRTF(variance + KDGAT_NORM_EPS);
+  *shift = bias - mean * *gain;
+}
+
+/* One step of an LSTM for one node: the gates of its input and of its state, in the order i f g o, each [units]. said:
+ * the state once more. */
+static inline void kdgat_lstm_step(const float* a, const float* b, ptrdiff_t units, float* cell,
+                                   float* state, float* said) {
+  ptrdiff_t u;
+  for (u = 0; u < units; ++u) {
+    const float i = a[u] + b[u], f = a[units + u] + b[units + u];
+    const float g = a[2 * units + u] + b[2 * units + u], o = a[3 * units + u] + b[3 * units + u];
+    cell[u] = kdgat_sigmoid(f) * cell[u] + kdgat_sigmoid(i) * kdgat_tanh(g);
+    state[u] = said[u] = kdgat_sigmoid(o) * kdgat_tanh(cell[u]);
+  }
+}
+
+/* The softmax of the scores of `layers` layers, which lie `stride` apart, in their place. */
+static inline void kdgat_softmax(float* scores, ptrdiff_t layers, ptrdiff_t stride) {
+  float top = scores[0], sum = 0.0f;
+  ptrdiff_t l;
+  for (l = 1; l < layers; ++l) top = top < scores[l * stride] ? scores[l * stride] : top;
+  for (l = 0; l < layers; ++l) {
+    scores[l * stride] = kdgat_expf(scores[l * stride] - top);
+    sum += scores[l * stride];
+  }
+  for (l = 0; l < layers; ++l) scores[l * stride] /= sum;
+}
+
+/* The mean squared error of what an autoencoder gave for a node: sigmoids of `raw`, [features]. */
+static inline float kdgat_node_error(const float* raw, const float* wanted, ptrdiff_t features) {
+  float sum = 0.0f;
+  ptrdiff_t f;
+  for (f = 0; f < features; ++f) {
+    const float off = kdgat_sigmoid(raw[f]) - wanted[f];
+    sum += off * off;
+  }
+  return sum / (float)features;
+}
