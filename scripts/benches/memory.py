@@ -2,26 +2,37 @@
 
   scripts/bench memory --logs DIR
   scripts/bench memory --pockets
+  scripts/bench memory random --count 300
 
 The plan's prediction against the most bytes of tensors that a step held, over one epoch, for --combinations of data,
 model, size, precision, checkpointing and batch, each with either mode of estimation. With --pockets it is the stage
 equivariant on synthetic molecules: atoms of a molecule, cutoff of its pairs, irreps, layers, precision, checkpointing
-and batch; with a data set after it, on that one."""
+and batch; with a data set after it, on that one.
+
+`random` draws --count configurations by --seed, on synthetic data: model, size, batch, precision, checkpointing, teacher
+and policy. It prints planned over measured, with the plan's margin and without. What was measured is kept in --state, so
+that a measurement that was ended goes on with the next one."""
 import itertools
 import json
 import pathlib
 import random
 import shutil
 
-from benches.common import Failed, Figure, Setup, median
+from benches.common import ROOT, Failed, Figure, Setup, median
+from benches.memory_random import Drawn, Ledger
 
-SETUP = Setup(needs=("logs", "pockets"), head="machine")
+SETUP = Setup(needs=("logs", "pockets", "what"), head="machine")
 POCKETS = 24  # molecules of a synthetic set
 # Goals of a mode of estimation: median and worst error.
 MODES = {"measured": (0.03, 0.10), "static": (0.10, 0.25)}
 
 
 def add_arguments(parser):
+    parser.add_argument("what", nargs="?", choices=("random",), help="configurations drawn by chance")
+    parser.add_argument("--count", type=int, default=300, help="how many are drawn (300)")
+    parser.add_argument("--seed", type=int, default=1, help="what they are drawn by (1)")
+    parser.add_argument("--state", type=pathlib.Path, default=ROOT / "build" / "memory_random.jsonl",
+                        help="what was measured so far (build/memory_random.jsonl)")
     parser.add_argument("--combinations", type=int, default=64, help="how many of 144, with --pockets of 288; 0 = all")
     parser.add_argument("--pockets", nargs="?", const="synthetic", default="", metavar="DATA",
                         help="the stage equivariant, on synthetic molecules or on this data set")
@@ -104,7 +115,8 @@ def chosen_of(everything, count):
 def row_of(build, args, words, mode):
     """Bytes planned and seen of a run of one epoch."""
     root = build.scratch / "memory_run"
-    build.kdgat("run", *words, "--root", root, "max_epochs=1", "optimize_batch_size=false", f"memory_estimation={mode}",
+    modes = (f"memory_estimation={mode}",) if mode else ()
+    build.kdgat("run", *words, "--root", root, "max_epochs=1", "optimize_batch_size=false", *modes,
                 "--threads", args.threads, "--device", args.device)
     row = planned_and_actual(next(root.glob("*/*/*/memory.json")).read_text())
     shutil.rmtree(root)
@@ -118,7 +130,41 @@ def planned_and_seen(build, args, modes):
             for number, mode in itertools.product(chosen_of(everything, args.combinations), modes)]
 
 
+def measure_drawn(build, args):
+    program = (build.folder / "lib" / "libkdgat_engine.so").stat()
+    ledger = Ledger(args.state, f"{args.seed} {args.device} {args.threads} {program.st_size} {program.st_mtime_ns}")
+    drawn = Drawn(build, args.seed)
+    for number in range(args.count):
+        if number not in ledger.rows:
+            words = [str(word) for word in drawn.words(number)]
+            ledger.add(number, {"words": words, **row_of(build, args, words, "")})
+        row = ledger.rows[number]
+        ratio = row["predicted"] / row["actual"]
+        if ratio * (1 + row["margin"]) < 1 or abs(ratio - 1) > 0.1:
+            yield (f"{number}: planned {row['predicted'] / 2**20:.1f} MiB, seen {row['actual'] / 2**20:.1f}, ratio {ratio:.3f}, "
+                   f"margin {row['margin']:.0%}: {' '.join(row['words'])}")
+    rows = [ledger.rows[number] for number in range(args.count)]
+    yield "\n| mode | plans | | minimum | median | maximum | median error |\n|---|---|---|---|---|---|---|"
+    for mode in (*MODES, "all"):
+        chosen = [row for row in rows if mode == "all" or f"memory_estimation={mode}" in row["words"]]
+        if not chosen:
+            continue
+        plain = [row["predicted"] / row["actual"] for row in chosen]
+        sure = [row["predicted"] * (1 + row["margin"]) / row["actual"] for row in chosen]
+        for name, ratios in (("as planned", plain), ("with the margin", sure)):
+            error = median(abs(ratio - 1) for ratio in ratios)
+            yield (f"| {mode} | {len(chosen)} | {name} | {min(ratios):.3f} | {median(ratios):.3f} | {max(ratios):.3f} | "
+                   f"{error:.1%} |")
+    low = sum(row["predicted"] * (1 + row["margin"]) < row["actual"] for row in rows)
+    error = 100 * median(abs(row["predicted"] / row["actual"] - 1) for row in rows)
+    yield Figure("plans below what was seen, with the margin", low, "", less=True, goal="goal 0", missed=low > 0)
+    yield Figure("median error without the margin", error, "%", less=True, goal="goal 3 %", missed=error > 3)
+
+
 def measure(build, args):
+    if args.what == "random":
+        yield from measure_drawn(build, args)
+        return
     columns, everything = (of_pockets if args.pockets else of_detectors)(build, args)
     rows = {mode: [] for mode in MODES}
     yield (f"| {' | '.join(columns)} | mode | planned MiB | seen MiB | error |\n" + "|---" * (len(columns) + 4) + "|")

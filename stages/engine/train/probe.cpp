@@ -125,6 +125,10 @@ double worst_error(const memory::Footprint& footprint, const std::vector<Sample>
   return worst;
 }
 
+void drop_gradients(torch::nn::Module& module) {
+  for (at::Tensor& parameter : module.parameters()) parameter.mutable_grad().reset();
+}
+
 /// Puts a module back as it was: gradients, buffers and mode.
 class Restore {
  public:
@@ -138,7 +142,7 @@ class Restore {
     const at::NoGradGuard no_grad;
     const std::vector<at::Tensor> now = module_.buffers();
     for (std::size_t i = 0; i < now.size(); ++i) now[i].copy_(buffers_[i]);
-    for (at::Tensor& parameter : module_.parameters()) parameter.mutable_grad().reset();
+    drop_gradients(module_);
     module_.train(training_);
   }
 
@@ -188,7 +192,7 @@ memory::GraphSizes sizes_of(const graph::GraphSet& store, const std::vector<int6
   return out;
 }
 
-memory::Footprint measure(Objective& objective, const std::string& precision, uint64_t seed,
+memory::Footprint measure(Objective& objective, const memory::StepForm& form, uint64_t seed,
                           const graph::GraphSet& store, const std::vector<int64_t>& ids,
                           memory::Footprint counted, int64_t most) {
   const int64_t smallest = store.is_spatial() ? 1 : kSmallest;
@@ -202,17 +206,19 @@ memory::Footprint measure(Objective& objective, const std::string& precision, ui
   const auto run = [&](const std::vector<int64_t>& pack) {
     Sample out;
     out.size = size_of(store, pack);
-    for (at::Tensor& parameter : module.parameters()) parameter.mutable_grad().reset();
+    if (!form.accumulates()) drop_gradients(module);
     const memory::PeakScope scope(meter);
     graph::GraphBatch batch;
     graph::gather(store, pack, objective.with_edge_attr(), batch);
     at::Tensor loss;
     {
-      const Autocast in_16_bits(precision, device);
+      const Autocast in_16_bits(form.precision, device);
       loss = objective.loss(batch, out.size, {seed, 0});
     }
     loss.backward();
-    out.peak = static_cast<double>(scope.peak() - scope.start() - counted.gradients);
+    // Those of a batch before were there at the start; else they are made in the step.
+    const int64_t made = form.accumulates() ? 0 : counted.gradients;
+    out.peak = static_cast<double>(scope.peak() - scope.start() - made);
     return out;
   };
 
@@ -242,9 +248,10 @@ memory::Footprint measure(Objective& objective, const std::string& precision, ui
   try {
     const int64_t before = meter.counters().allocated;
     run(spread(smallest));  // the first run loads what later ones find
-    for (at::Tensor& parameter : module.parameters()) parameter.mutable_grad().reset();
+    if (!form.accumulates()) drop_gradients(module);
     // What libraries of a device take of its allocator and keep.
-    if (!device.is_cpu()) counted.workspaces += meter.counters().allocated - before;
+    const int64_t kept = form.accumulates() ? counted.gradients : 0;
+    if (!device.is_cpu()) counted.workspaces += meter.counters().allocated - before - kept;
     const Clock::time_point timed = Clock::now();
     std::vector<Sample> samples = {run(spread(smallest))};
     const double seconds = std::chrono::duration<double>(Clock::now() - timed).count();

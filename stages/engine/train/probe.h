@@ -8,6 +8,7 @@
 
 #include "engine/graph/pack.h"
 #include "engine/memory/memory_plan.h"
+#include "engine/memory/step_form.h"
 #include "engine/train/objective.h"
 
 namespace kdgat::train {
@@ -21,10 +22,11 @@ memory::GraphSizes sizes_of(const graph::GraphSet& store, const std::vector<int6
 /// edges per node, one of few large graphs) in training mode under the meter. Where the phases of
 /// `counted` miss the peaks, they are corrected by bytes and bytes a node; without phases the peak
 /// is fitted as fixed + a nodes + b edges + c graphs. Parameters, gradients, buffers and mode are
-/// as before. Takes about a second: where one pack takes so long and the phases hold for it, it
-/// stands for all. With too few graphs for five packs, or without memory for them, `counted` is
-/// returned as it is. No pack needs more than about `most` bytes; 0 = any.
-memory::Footprint measure(Objective& objective, const std::string& precision, uint64_t seed,
+/// as before; where gradients accumulate, those of a pack before are there. Takes about a second:
+/// where one pack takes so long and the phases hold for it, it stands for all. With too few graphs
+/// for five packs, or without memory for them, `counted` is returned as it is. No pack needs more
+/// than about `most` bytes; 0 = any.
+memory::Footprint measure(Objective& objective, const memory::StepForm& form, uint64_t seed,
                           const graph::GraphSet& store, const std::vector<int64_t>& ids,
                           memory::Footprint counted, int64_t most = 0);
 

@@ -183,8 +183,8 @@ memory::MemoryPlan plan_memory(const TrainOptions& options, Objective& objective
     const LimitWhileMeasuring limit(device, request.memory);
     const memory::DeviceMemory has = device_memory(device, request.memory);
     const int64_t room = part_of(has.total, has.share) - has.context - footprint.held();
-    footprint = measure(objective, options.precision, static_cast<uint64_t>(request.seed), store,
-                        ids, footprint, std::max<int64_t>(1, room));
+    footprint = measure(objective, options, static_cast<uint64_t>(request.seed), store, ids,
+                        footprint, std::max<int64_t>(1, room));
     trim_heap();
   }
   const int64_t world = request.ranks.world;

@@ -143,7 +143,8 @@ Footprint counted(const VgaeConfig& config, const FootprintOptions& options) {
       latents = step.tape.hold(kNodes * (kFloat * latent));
       features = step.tape.hold(output.features.bytes());
       const bool same = options.teacher_latent == config.latent_dim;
-      step.distance(same ? output.z : step.linear_of_libtorch(output.z, latent).value, latents);
+      const Value z = same ? output.z : step.linear_of_libtorch(output.z, latent).value;
+      step.distance(z, latents);
       step.distance(output.features, features);
     }
     loss(step, config, output);

@@ -258,7 +258,7 @@ class Step {
 
   /// Mean square distance of `x` to what is given.
   void distance(const Value& x, const Held& target) {
-    tape.hold(x.bytes());
+    tape.hold(x.bytes() * 2);  // the difference and its square
     tape.then(term(), [this, x, target](const Held&) { tape.give(x); });
   }
 

@@ -179,6 +179,26 @@ TEST_CASE("a step computed in another way is the same step", "[memory]") {
   check(runner(Classifier()), short_classifier());
 }
 
+TEST_CASE("a measured plan holds where the gradients of several batches are added", "[memory]") {
+  test::StageFixture f;
+  auto o = short_classifier();
+  o.hidden = 64;  // weights are most of what is held
+  o.layers = 3;
+  o.fc_layers = 4;
+  o.batch_size = 8;
+  o.memory_estimation = "measured";
+  for (const int64_t batches : {1, 4}) {
+    INFO(batches << " batches a step");
+    o.accumulate_grad_batches = batches;
+    const json memory =
+        Classifier::run(o, f.request("of_" + std::to_string(batches)), f.fake.host).at("memory");
+    const auto planned = memory.at("planned").at("predicted").get<double>();
+    const auto seen = memory.at("actual").at("peak_tensor_bytes").get<double>();
+    CHECK(planned * (1 + memory.at("planned").at("margin").get<double>()) >= seen);
+    CHECK(planned < 1.1 * seen);
+  }
+}
+
 TEST_CASE("an autoencoder survives the failure of any allocation", "[memory][oom]") {
   fail_in_turn<Autoencoder>(short_autoencoder());
 }

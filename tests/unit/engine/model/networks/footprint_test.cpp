@@ -215,6 +215,11 @@ TEST_CASE("a step of a student, or in parts, needs what is counted", "[memory][f
     options.teacher_latent = latent;
     compare("autoencoder", VgaeConfig::student(kIds), {64, 256}, options);
   }
+  VgaeConfig narrow =
+      VgaeConfig::student(kIds);  // most is held where its latent meets the teacher's
+  narrow.hidden_dims = {12};
+  narrow.latent_dim = 6;
+  compare("narrow autoencoder", narrow, {64, 256}, options);
   options = {};
   options.accumulating = true;
   compare("classifier in parts", GatConfig::teacher(kIds), {16, 64}, options);
