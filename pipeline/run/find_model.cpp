@@ -18,11 +18,30 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// "01M7…TE", or with three dots.
+/// "01M7…TE", or with three dots: how an id begins and ends.
 bool is_short_form(const std::string& name, const std::string& id) {
-  std::string typed = name;
-  if (const std::size_t at = typed.find("..."); at != std::string::npos) typed.replace(at, 3, "…");
-  return short_run(id) == typed;
+  for (const std::string dots : {"…", "..."}) {
+    const std::size_t at = name.find(dots);
+    if (at == std::string::npos) continue;
+    const std::string end = name.substr(at + dots.size());
+    return at > 0 && !end.empty() && at + end.size() <= id.size() &&
+           id.compare(0, at, name, 0, at) == 0 && id.ends_with(end);
+  }
+  return false;
+}
+
+/// The shortest form that means no other of these runs.
+std::string short_form(const fs::path& run, const std::vector<fs::path>& runs) {
+  const std::string id = run.filename().string();
+  std::string out = short_run(id);
+  for (std::size_t end = 3; out != id; ++end) {
+    const auto meant = std::count_if(runs.begin(), runs.end(), [&](const fs::path& one) {
+      return is_short_form(out, one.filename().string());
+    });
+    if (meant <= 1) break;
+    out = short_run(id, end);
+  }
+  return out;
 }
 
 /// Those whose id is, begins with, or is shown as `name`, or that their user called so. A whole id
@@ -40,9 +59,9 @@ std::vector<fs::path> runs_named(const std::string& name, const std::vector<fs::
 }
 
 /// As "01M7…TE (baseline)".
-std::string candidate(const fs::path& run) {
+std::string candidate(const fs::path& run, const std::vector<fs::path>& runs) {
   const std::string name = read_labels(run).name;
-  return short_run(run.filename().string()) + (name.empty() ? "" : " (" + name + ")");
+  return short_form(run, runs) + (name.empty() ? "" : " (" + name + ")");
 }
 
 /// The newest first, and no more than can be read.
@@ -52,7 +71,7 @@ std::string candidates(std::vector<fs::path> runs) {
             [](const fs::path& a, const fs::path& b) { return a.filename() < b.filename(); });
   std::vector<std::string> words;
   for (auto run = runs.rbegin(); run != runs.rend() && words.size() < kShown; ++run) {
-    words.push_back(candidate(*run));
+    words.push_back(candidate(*run, runs));
   }
   const std::size_t more = runs.size() - words.size();
   return joined(words, ", ") + (more == 0 ? "" : " and " + std::to_string(more) + " more");
@@ -190,6 +209,10 @@ fs::path find_model(const std::string& run, const std::string& step, const fs::p
 
 std::vector<RunModel> speaking_models(const fs::path& run, const PluginCatalog& catalog) {
   return speaking_of(models_of(run, catalog), catalog);
+}
+
+std::string short_name(const fs::path& run, const fs::path& root) {
+  return short_form(run, runs_below(root));
 }
 
 bool names_whole_run(const std::string& name, const fs::path& folder) {

@@ -33,6 +33,9 @@ std::filesystem::path find_run(const std::string& name, const std::filesystem::p
 /// Folders of every run below `root`, in the order of their paths.
 std::vector<std::filesystem::path> runs_below(const std::filesystem::path& root);
 
+/// The id of a run below `root` as it is shown, "01M7…TE", longer where that means others, too.
+std::string short_name(const std::filesystem::path& run, const std::filesystem::path& root);
+
 /// Whether `name` is the whole id of the run in `folder`, or its folder: it can mean no other.
 bool names_whole_run(const std::string& name, const std::filesystem::path& folder);
 

@@ -442,8 +442,8 @@ bool Plan::needs_no_work() const {
                      [](const PlannedStep& step) { return step.action == Action::kKeep; });
 }
 
-std::string short_run(const std::string& id) {
-  return id.size() <= 8 ? id : id.substr(0, 4) + "…" + id.substr(id.size() - 2);
+std::string short_run(const std::string& id, std::size_t end) {
+  return id.size() <= 6 + end ? id : id.substr(0, 4) + "…" + id.substr(id.size() - end);
 }
 
 std::string short_hash(const std::string& hash) {

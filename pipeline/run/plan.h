@@ -85,8 +85,9 @@ struct DataKind {
 /// alone.
 void check_domains(const Plan& plan, const PluginCatalog& catalog, const DataKind& data);
 
-/// "01JD…K7" for 01JDX4…K7, "3f9c…" for a fingerprint: enough to recognise it.
-std::string short_run(const std::string& id);
+/// "01JD…K7" for 01JDX4…K7, "3f9c…" for a fingerprint: enough to recognise it. `end`: characters
+/// of the id's end.
+std::string short_run(const std::string& id, std::size_t end = 2);
 std::string short_hash(const std::string& hash);
 
 }  // namespace kdgat

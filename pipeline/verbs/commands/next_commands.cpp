@@ -52,7 +52,7 @@ std::string score_command(const fs::path& folder, const std::string& run,
 }  // namespace
 
 std::string run_word(const fs::path& folder, const fs::path& root) {
-  return root == "runs" ? short_run(folder.filename().string()) : shell_line({folder.string()});
+  return root == "runs" ? short_name(folder, root) : shell_line({folder.string()});
 }
 
 std::string commands_after(const fs::path& folder, const std::string& run,

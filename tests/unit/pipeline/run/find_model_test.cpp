@@ -68,6 +68,22 @@ TEST_CASE("a model is found by file, step, run and id", "[find_model]") {
   CHECK(find_model(kId, "autoencoder", root.path()) == run / "autoencoder" / "model.safetensors");
 }
 
+TEST_CASE("what is suggested of a run means no other, though ids begin and end alike",
+          "[find_model]") {
+  const ScratchFolder root;
+  const fs::path one = make_run(root.path(), "01M7AAAAAAXPTE", {{"gat", "classifier"}}),
+                 other = make_run(root.path(), "01M7BBBBBBYQTE", {{"gat", "classifier"}}),
+                 third = make_run(root.path(), "01M7CCCCCCZQTE", {{"gat", "classifier"}});
+  CHECK(kdgat::short_name(one, root.path()) == "01M7…PTE");
+  CHECK(kdgat::short_name(other, root.path()) == "01M7…YQTE");
+  for (const fs::path& run : {one, other, third}) {
+    CHECK(kdgat::find_run(kdgat::short_name(run, root.path()), root.path()) == run);
+  }
+  CHECK_THAT(
+      refusal([&] { kdgat::find_run("01M7...TE", root.path()); }, kdgat::ExitCode::kUsage),
+      Catch::Contains("3 runs") && Catch::Contains("01M7…PTE") && Catch::Contains("01M7…ZQTE"));
+}
+
 TEST_CASE("the stage that speaks most is preferred, and several of it are a choice",
           "[find_model]") {
   const ScratchFolder root;
