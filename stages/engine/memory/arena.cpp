@@ -9,6 +9,7 @@
 #include <shared_mutex>
 #include <utility>
 
+#include "engine/memory/margins.h"
 #include "kdgat/host_memory.h"
 
 namespace kdgat::memory {
@@ -19,10 +20,6 @@ constexpr std::size_t kLarge = std::size_t{128} << 10;
 constexpr std::size_t kPage = 4096;
 // Pages go back to the system in huge pages only: half a huge page given back stays in memory.
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
-// Warm pages may take so much beyond the largest need there was; the rest is given back before the
-// arena grows.
-constexpr std::size_t kSlackBytes = std::size_t{16} << 20;
-constexpr double kSlackShare = 0.04;
 constexpr std::size_t kReported = 12;
 
 std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
@@ -259,7 +256,8 @@ bool Arena::make_room(char* place, std::size_t size, std::size_t cold_bytes) {
   if (place + size < base_ + span_) cut(place + size);
   const double need =
       std::max(static_cast<double>(counters_.peak_allocated), static_cast<double>(needed));
-  const auto allowed = static_cast<std::size_t>(need * (1 + kSlackShare)) + kSlackBytes;
+  const auto allowed =
+      static_cast<std::size_t>(need * (1 + margins::kSlackShare)) + margins::kSlackBytes;
   const std::size_t after = held + cold_bytes;
   if (after > allowed) release_some(after - allowed, kHugePage, place, size);
   const std::size_t now = static_cast<std::size_t>(counters_.reserved) + cold_bytes;

@@ -4,19 +4,14 @@
 #include <cmath>
 #include <utility>
 
+#include "engine/memory/margins.h"
 #include "kdgat/error.h"
 #include "kdgat/text.h"
 
 namespace kdgat::memory {
 namespace {
 
-constexpr double kMiB = 1 << 20;
-// By so much the context of one process differs from that of another.
-constexpr double kContextDrift = 4 * kMiB;
-// By so much it grows in the first whole step, of code and of what LibTorch keeps for backward.
-constexpr double kFirstStep = 4 * kMiB;
-// What measuring may add to a count, where there was no memory to measure.
-constexpr double kTrusted = 0.05;
+constexpr auto kMiB = static_cast<double>(margins::kMiB);
 
 int64_t share_of(const DeviceMemory& device, double share) {
   return static_cast<int64_t>(share * static_cast<double>(device.total));
@@ -33,11 +28,10 @@ int64_t steady(double value) {
 /// The bounds of a pack of average graphs whose predicted peak is `available`: the corner of the
 /// three bounds is what is filled, so a pack inside of them never needs more.
 Size bounds(const Footprint& footprint, const GraphSizes& graphs, int64_t available) {
-  // Packs of many graphs differ in edges per node by little; so much is let through.
-  constexpr double kSpread = 1.02;
   const auto nodes = static_cast<double>(std::max<int64_t>(1, graphs.sum.nodes));
-  const double edges_a_node = kSpread * static_cast<double>(graphs.sum.edges) / nodes;
-  const double graphs_a_node = kSpread * static_cast<double>(graphs.sum.graphs) / nodes;
+  const double edges_a_node = margins::kEdgeSpread * static_cast<double>(graphs.sum.edges) / nodes;
+  const double graphs_a_node =
+      margins::kEdgeSpread * static_cast<double>(graphs.sum.graphs) / nodes;
   double most = 1e15;
   for (const Phase& phase : footprint.phases) {
     const Cost& c = phase.cost;
@@ -84,11 +78,13 @@ Size largest_pack(const MemoryPlan& plan, const GraphSizes& graphs) {
 /// Of what a graph is counted to need so much may be missing: below that a run may end out of
 /// memory.
 double unsure_of(const Footprint& footprint, const Size& one) {
-  return std::max(kTrusted, footprint.margin) * footprint.largest(one).cost.of(one);
+  return std::max(margins::kTrusted, footprint.margin) * footprint.largest(one).cost.of(one);
 }
 
 /// A limit of tensors alone has no context that could differ.
-double drift_of(const DeviceMemory& device) { return device.is_of_tensors ? 0 : kContextDrift; }
+double drift_of(const DeviceMemory& device) {
+  return device.is_of_tensors ? 0 : margins::kContextDrift;
+}
 
 /// Whether there is no going beyond what a device has, as its numbers say.
 bool is_bound(const DeviceMemory& device) { return device.is_limit || !device.bound.empty(); }
@@ -113,7 +109,7 @@ bool is_bound(const DeviceMemory& device) { return device.is_limit || !device.bo
   // yet, it is still that of before the first; what is planned as a whole runs none of LibTorch.
   const bool context_grows = !plan.device.is_of_tensors && f.whole.empty() && f.mode != "measured";
   const double enough =
-      needs + (context_grows ? kFirstStep : 0) + (is_bound(plan.device) ? drift : unsure);
+      needs + (context_grows ? margins::kFirstStep : 0) + (is_bound(plan.device) ? drift : unsure);
   const std::string& bound = plan.device.bound;
   const auto smallest = static_cast<int64_t>(
       std::ceil((static_cast<double>(plan.device.others) + enough / plan.share) / kMiB));
@@ -159,7 +155,9 @@ MemoryPlan make_plan(const Footprint& footprint, const GraphSizes& graphs,
   MemoryPlan plan;
   plan.device = device;
   plan.footprint = footprint;
-  plan.share = device.is_limit ? device.share : std::min(0.85, options.safety_factor + 0.15);
+  plan.share = device.is_limit ? device.share
+                               : std::min(margins::kMostOfDevice,
+                                          options.safety_factor + margins::kSafetyAdded);
   plan.available = share_of(device, plan.share) - device.context - footprint.held();
 
   const Size one{1, graphs.largest.nodes, graphs.largest.edges};

@@ -1,5 +1,6 @@
 #include "engine/setup/trained_model.h"
 
+#include "engine/train/memory_limit.h"
 #include "engine/train/resources.h"
 
 namespace kdgat::setup {

@@ -11,24 +11,21 @@
 #include <string>
 
 #include "engine/kernels/kernels_for.h"
+#include "engine/memory/margins.h"
 #include "engine/memory/meter.h"
 #include "kdgat/text.h"
 
 namespace kdgat::train {
 namespace {
 
-// Next to tensors on a device: what LibTorch and its kernels hold there. The first before a kernel
-// has run; 750 MiB were seen on an H100.
-constexpr int64_t kDeviceContext = int64_t{500} << 20, kMostContext = int64_t{800} << 20;
-// The most that cuBLAS takes for two threads: 32.5 MiB each, as on sm_90 and sm_100.
-constexpr int64_t kWorkspaces = int64_t{65} << 20;
+namespace margins = memory::margins;
 
 /// Keeps LibTorch's allocator of a card to the user's limit. It reads its settings when the card is
 /// first used. Below any context it leaves room to plan, which says what is needed.
 void set_card_limit(c10::Device device, const MemoryRequest& asked) {
   constexpr int64_t kLeast = int64_t{256} << 20;
   if (asked.limit <= 0 || asked.own) return;
-  const int64_t tensors = std::max(kLeast, asked.limit - kMostContext);
+  const int64_t tensors = std::max(kLeast, asked.limit - margins::kMostCardContext);
   const double share =
       static_cast<double>(tensors) / static_cast<double>(kernels::card_memory(device));
   if (share >= 1) return;
@@ -81,15 +78,15 @@ void require_card(c10::Device device, const Request& request) {
 
 int64_t context_of_card(c10::Device device) {
   const memory::MemoryMeter& meter = memory::meter(device);
-  return std::clamp(meter.total() - meter.free() - meter.counters().reserved, kDeviceContext,
-                    kMostContext);
+  return std::clamp(meter.total() - meter.free() - meter.counters().reserved, margins::kCardContext,
+                    margins::kMostCardContext);
 }
 
 memory::Footprint with_workspaces(memory::Footprint footprint, const Request& request) {
   const c10::Device device(request.device);
   if (!footprint.rounding) return footprint;
   const bool is_here = request.memory.device.empty() && !device.is_cpu();
-  footprint.workspaces = is_here ? workspaces_of(device) : kWorkspaces;
+  footprint.workspaces = is_here ? workspaces_of(device) : margins::kCardWorkspaces;
   return footprint;
 }
 

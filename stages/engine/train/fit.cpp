@@ -10,6 +10,7 @@
 #include "engine/file/safetensors.h"
 #include "engine/memory/meter.h"
 #include "engine/memory/out_of_memory.h"
+#include "engine/train/memory_limit.h"
 #include "engine/train/probe.h"
 #include "engine/train/rank_group.h"
 #include "engine/train/resources.h"

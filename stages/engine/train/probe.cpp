@@ -10,6 +10,7 @@
 #include <numeric>
 #include <utility>
 
+#include "engine/memory/margins.h"
 #include "engine/memory/meter.h"
 #include "engine/train/precision.h"
 
@@ -19,15 +20,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using memory::Cost;
 using memory::Size;
+namespace margins = memory::margins;
 
 constexpr double kSeconds = 0.8;       // for all packs together
 constexpr int64_t kSmallest = 8;       // graphs of the first pack; one where graphs have paths
 constexpr int64_t kLargest = 256;      // of the largest
 constexpr int64_t kCandidates = 4096;  // graphs looked at for packs of extremes
-constexpr double kShareOfLimit = 0.4;  // large graphs need more than those first seen
-// Counts as near as this are taken as they are: a correction of noise would grow with the batch.
-constexpr double kTrusted = 0.05;
-constexpr double kLeastMargin = 0.02;  // of a prediction, whatever the fit says
 
 struct Sample {
   Size size;
@@ -260,13 +258,14 @@ memory::Footprint measure(Objective& objective, const memory::StepForm& form, ui
     double graphs = kSeconds / 3.75 / std::max(seconds / first_graphs, 1e-6);
     if (most > 0) {
       const double bytes = samples[0].peak / first_graphs;
-      graphs = std::min(graphs, kShareOfLimit * static_cast<double>(most) / std::max(1.0, bytes));
+      graphs = std::min(graphs,
+                        margins::kShareOfLimit * static_cast<double>(most) / std::max(1.0, bytes));
     }
     const int64_t n =
         std::clamp(static_cast<int64_t>(graphs), 2 * smallest, std::min(kLargest, count / 2));
     // Where a pack takes long and the counts hold for it, it has to do.
     const bool is_enough = seconds > kSeconds / 3 && !counted.phases.empty() &&
-                           worst_error(counted, samples) <= kTrusted;
+                           worst_error(counted, samples) <= margins::kTrusted;
     if (!is_enough) {
       samples = {run(spread(n)), run(first(by_ratio, n)), run(last(by_ratio, n)),
                  run(first(by_nodes, std::max(smallest, n / 4))), run(spread(n / 2))};
@@ -280,12 +279,12 @@ memory::Footprint measure(Objective& objective, const memory::StepForm& form, ui
     }
     if (measured.phases.empty()) {
       measured.phases = {{"step", fit(samples)}};
-    } else if (worst_error(measured, samples) > kTrusted) {
+    } else if (worst_error(measured, samples) > margins::kTrusted) {
       correct(measured, samples);
     }
     measured.mode = "measured";
     measured.residual = worst_error(measured, samples);
-    measured.margin = std::max(kLeastMargin, 2 * measured.residual);
+    measured.margin = std::max(margins::kLeastMeasured, 2 * measured.residual);
     counted = std::move(measured);
     if (!device.is_cpu()) meter.trim();  // packs of the probe may be larger than a batch
     counted.seconds = std::chrono::duration<double>(Clock::now() - start).count();

@@ -22,14 +22,6 @@ namespace kdgat::train {
 /// weights from it holds model::hold_generator() from here on.
 c10::Device prepare(const TrainOptions& options, const Request& request);
 
-/// Bytes that this process holds next to tensors: on the CPU its other memory, on a card its context
-/// (card_limits.h).
-int64_t context_of(c10::Device device);
-
-/// From now on tensors stay under the limit of the request, or on the CPU under what the machine
-/// has free. fit() does so once it has a plan: below its floor the plan has more to say.
-void limit_memory(c10::Device device, const Request& request);
-
 /// One line of the log: by which kernels a device computes. Where it has none, a warning with the
 /// reason, which also ends the step's summary. Nothing on the CPU.
 void log_kernels(c10::Device device, const Host& host);

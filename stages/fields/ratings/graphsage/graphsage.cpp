@@ -10,6 +10,7 @@
 #include "engine/memory/out_of_memory.h"
 #include "engine/setup/finish.h"
 #include "engine/train/checkpoint.h"
+#include "engine/train/memory_limit.h"
 #include "engine/train/resources.h"
 #include "fields/ratings/graphsage/rating_data.h"
 #include "fields/ratings/graphsage/rating_fit.h"

@@ -13,6 +13,7 @@
 #include "engine/memory/meter.h"
 #include "engine/memory/out_of_memory.h"
 #include "engine/setup/finish.h"
+#include "engine/train/memory_limit.h"
 #include "engine/train/metrics/class_metrics.h"
 #include "engine/train/resources.h"
 #include "fields/texts/model/text_gcn.h"
