@@ -9,9 +9,9 @@ model, size, precision, checkpointing and batch, each with either mode of estima
 equivariant on synthetic molecules: atoms of a molecule, cutoff of its pairs, irreps, layers, precision, checkpointing
 and batch; with a data set after it, on that one.
 
-`random` draws --count configurations by --seed, on synthetic data: model, size, batch, precision, checkpointing, teacher
-and policy. It prints planned over measured, with the plan's margin and without. What was measured is kept in --state, so
-that a measurement that was ended goes on with the next one."""
+`random` draws --count configurations by --seed, on synthetic data: model, size, batch, precision,
+checkpointing, teacher and policy. It prints planned over measured, with the plan's margin and
+without. What was measured is kept in --state, so that a measurement that was ended goes on."""
 import itertools
 import json
 import pathlib
@@ -28,10 +28,12 @@ MODES = {"measured": (0.03, 0.10), "static": (0.10, 0.25)}
 
 
 def add_arguments(parser):
-    parser.add_argument("what", nargs="?", choices=("random",), help="configurations drawn by chance")
+    parser.add_argument("what", nargs="?", choices=("random",),
+                        help="configurations drawn by chance")
     parser.add_argument("--count", type=int, default=300, help="how many are drawn (300)")
     parser.add_argument("--seed", type=int, default=1, help="what they are drawn by (1)")
-    parser.add_argument("--state", type=pathlib.Path, default=ROOT / "build" / "memory_random.jsonl",
+    parser.add_argument("--state", type=pathlib.Path,
+                        default=ROOT / "build" / "memory_random.jsonl",
                         help="what was measured so far (build/memory_random.jsonl)")
     parser.add_argument("--combinations", type=int, default=64, help="how many of 144, with --pockets of 288; 0 = all")
     parser.add_argument("--pockets", nargs="?", const="synthetic", default="", metavar="DATA",
@@ -132,7 +134,8 @@ def planned_and_seen(build, args, modes):
 
 def measure_drawn(build, args):
     program = (build.folder / "lib" / "libkdgat_engine.so").stat()
-    ledger = Ledger(args.state, f"{args.seed} {args.device} {args.threads} {program.st_size} {program.st_mtime_ns}")
+    ledger = Ledger(args.state, f"{args.seed} {args.device} {args.threads} "
+                                f"{program.st_size} {program.st_mtime_ns}")
     drawn = Drawn(build, args.seed)
     for number in range(args.count):
         if number not in ledger.rows:
@@ -141,24 +144,29 @@ def measure_drawn(build, args):
         row = ledger.rows[number]
         ratio = row["predicted"] / row["actual"]
         if ratio * (1 + row["margin"]) < 1 or abs(ratio - 1) > 0.1:
-            yield (f"{number}: planned {row['predicted'] / 2**20:.1f} MiB, seen {row['actual'] / 2**20:.1f}, ratio {ratio:.3f}, "
+            yield (f"{number}: planned {row['predicted'] / 2**20:.1f} MiB, "
+                   f"seen {row['actual'] / 2**20:.1f}, ratio {ratio:.3f}, "
                    f"margin {row['margin']:.0%}: {' '.join(row['words'])}")
     rows = [ledger.rows[number] for number in range(args.count)]
-    yield "\n| mode | plans | | minimum | median | maximum | median error |\n|---|---|---|---|---|---|---|"
+    yield ("\n| mode | plans | | minimum | median | maximum | median error |\n"
+           "|---|---|---|---|---|---|---|")
     for mode in (*MODES, "all"):
-        chosen = [row for row in rows if mode == "all" or f"memory_estimation={mode}" in row["words"]]
+        chosen = [row for row in rows
+                  if mode == "all" or f"memory_estimation={mode}" in row["words"]]
         if not chosen:
             continue
         plain = [row["predicted"] / row["actual"] for row in chosen]
         sure = [row["predicted"] * (1 + row["margin"]) / row["actual"] for row in chosen]
         for name, ratios in (("as planned", plain), ("with the margin", sure)):
             error = median(abs(ratio - 1) for ratio in ratios)
-            yield (f"| {mode} | {len(chosen)} | {name} | {min(ratios):.3f} | {median(ratios):.3f} | {max(ratios):.3f} | "
-                   f"{error:.1%} |")
+            yield (f"| {mode} | {len(chosen)} | {name} | {min(ratios):.3f} | "
+                   f"{median(ratios):.3f} | {max(ratios):.3f} | {error:.1%} |")
     low = sum(row["predicted"] * (1 + row["margin"]) < row["actual"] for row in rows)
     error = 100 * median(abs(row["predicted"] / row["actual"] - 1) for row in rows)
-    yield Figure("plans below what was seen, with the margin", low, "", less=True, goal="goal 0", missed=low > 0)
-    yield Figure("median error without the margin", error, "%", less=True, goal="goal 3 %", missed=error > 3)
+    yield Figure("plans below what was seen, with the margin", low, "", less=True, goal="goal 0",
+                 missed=low > 0)
+    yield Figure("median error without the margin", error, "%", less=True, goal="goal 3 %",
+                 missed=error > 3)
 
 
 def measure(build, args):

@@ -128,8 +128,8 @@ foreach(file CMakeLists.txt api.h check.c compiler.c detector.c detector_state.h
   list(APPEND KDGAT_RUNTIME_TEXTS
        ${CMAKE_CURRENT_SOURCE_DIR}/stages/engine/export/c/runtime/${file})
 endforeach()
-foreach(file alarm_types alarms bus bus_types ids layers math numbers tails trees vehicle window_graph window_graph_types
-        window_types windows)
+foreach(file alarm_types alarms bus bus_types ids layers math numbers tails trees vehicle
+        window_graph window_graph_types window_types windows)
   list(APPEND KDGAT_RUNTIME_TEXTS ${CMAKE_CURRENT_SOURCE_DIR}/stages/engine/portable/${file}.h)
 endforeach()
 list(APPEND KDGAT_RUNTIME_TEXTS ${CMAKE_CURRENT_SOURCE_DIR}/stages/engine/export/onnx/check.py)

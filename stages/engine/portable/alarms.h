@@ -1,8 +1,9 @@
 /*
  * ---- Alarms: windows whose score exceeds the threshold, those near one another as one event.
  *
- * One opens with the first window above the threshold and stays open while windows are flagged or within the deadband
- * below its highest score so far; after KDGAT_MERGE_WINDOWS that are neither it is closed.
+ * One opens with the first window above the threshold and stays open while windows are flagged or
+ * within the deadband below its highest score so far; after KDGAT_MERGE_WINDOWS that are neither
+ * it is closed.
  */
 #pragma once
 

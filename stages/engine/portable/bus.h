@@ -11,8 +11,8 @@ static inline void kdgat_clock_init(kdgat_clock* clock) {
   clock->behind = 0;
 }
 
-/* The clock stands still for single frames that step back: the work of a recorder or of a merge. Returns 1 where it was
- * put back: several in a row lie well behind it. */
+/* The clock stops for single frames that step back: the work of a recorder or of a merge.
+ * Returns 1 where it was put back: several in a row lie well behind it. */
 static inline int kdgat_read_clock(kdgat_clock* clock, double time) {
   const double well_behind = 0.1; /* merged logs step back by some milliseconds here and there */
   if (!(time < clock->now)) {
@@ -35,7 +35,8 @@ static inline void kdgat_bus_anew(kdgat_bus* bus) {
   bus->was_quiet = 0;
 }
 
-/* Counts a frame of a bus, and the seconds in which it was quiet. rate: its usual frames a second. */
+/* Counts a frame of a bus, and the seconds in which it was quiet. rate: its usual frames a
+ * second. */
 static inline void kdgat_listen(kdgat_bus* bus, double rate, double time) {
   double seconds, usual;
   ++bus->frames;
@@ -43,7 +44,8 @@ static inline void kdgat_listen(kdgat_bus* bus, double rate, double time) {
   seconds = time - bus->begin;
   usual = rate * seconds;
   if (usual >= 30.0 && seconds >= 0.05) {
-    /* Senders stop and start in the middle of stretches: those next to a quiet one count as quiet. */
+    /* Senders stop and start in the middle of stretches: those next to a quiet one count as
+     * quiet. */
     const int is_quiet = (double)bus->in_stretch < 0.5 * usual;
     if (is_quiet) bus->asleep += bus->awake;
     if (is_quiet || bus->was_quiet) bus->asleep += seconds;
@@ -55,14 +57,14 @@ static inline void kdgat_listen(kdgat_bus* bus, double rate, double time) {
   ++bus->in_stretch;
 }
 
-/* Whether a bus was quiet in these last seconds, at the begin of which it had carried `before` frames. False where too
- * few are usual. */
+/* Whether a bus was quiet in these last seconds, at the begin of which it had carried `before`
+ * frames. False where too few are usual. */
 static inline int kdgat_is_quiet(const kdgat_bus* bus, double rate, int64_t before,
                                  double seconds) {
   const double usual = rate * seconds;
   return usual >= 10.0 && (double)(bus->frames - before) < 0.5 * usual;
 }
 
-/* Whether so much sleep lies between two frames of a sender that the second one is a beginning: shorter pauses are
- * jitter of buses that send in bursts. */
+/* Whether so much sleep lies between two frames of a sender that the second one is a beginning:
+ * shorter pauses are jitter of buses that send in bursts. */
 static inline int kdgat_was_asleep(double seconds) { return seconds >= 0.5; }

@@ -1,5 +1,6 @@
 /*
- * ---- Layers of networks but for products and attention, whose loops are those of the machine: rows side by side.
+ * ---- Layers of networks but for products and attention, whose loops are those of the machine:
+ * rows side by side.
  */
 #pragma once
 
@@ -43,8 +44,8 @@ static inline void kdgat_settle_norm(float weight, float bias, float mean, float
   *shift = bias - mean * *gain;
 }
 
-/* One step of an LSTM for one node: the gates of its input and of its state, in the order i f g o, each [units]. said:
- * the state once more. */
+/* One step of an LSTM for one node: the gates of its input and of its state, in the order i f g
+ * o, each [units]. said: the state once more. */
 static inline void kdgat_lstm_step(const float* a, const float* b, ptrdiff_t units, float* cell,
                                    float* state, float* said) {
   ptrdiff_t u;

@@ -1,12 +1,14 @@
 /*
- * ---- Functions of numbers. Own ones, so that host and target agree to the last bit: no libm. Each is an order of IEEE
- * operations that a compiler may not change; on a target with fused multiply-add compile with -ffp-contract=off.
+ * ---- Functions of numbers. Own ones, so that host and target agree to the last bit: no libm.
+ * Each is an order of IEEE operations that a compiler may not change; on a target with fused
+ * multiply-add compile with -ffp-contract=off.
  */
 #pragma once
 
 #include <stdint.h>
 
-/* exp to 2 units in the last place (Cephes expf), from -87 to 88; without branches, so that loops vectorise. */
+/* exp to 2 units in the last place (Cephes expf), from -87 to 88; without branches, so that
+ * loops vectorise. */
 static inline float kdgat_expf(float x) {
   union {
     float f;
@@ -29,7 +31,8 @@ static inline float kdgat_expf(float x) {
   return p * power.f;
 }
 
-/* exp of a double to about a unit in the last place, from -700 to 700: a series behind a power of two. */
+/* exp of a double to about a unit in the last place, from -700 to 700: a series behind a power
+ * of two. */
 static inline double kdgat_exp(double x) {
   union {
     double f;

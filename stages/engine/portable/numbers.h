@@ -1,6 +1,6 @@
 /*
- * ---- Numbers. No libm: host and target agree to the last bit. The first argument is returned where two are equal, or
- * one is no number.
+ * ---- Numbers. No libm: host and target agree to the last bit. The first argument is returned
+ * where two are equal, or one is no number.
  */
 #pragma once
 

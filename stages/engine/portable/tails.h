@@ -1,5 +1,6 @@
 /*
- * ---- Tails: how far a window lies beyond benign ones in some columns; and what the alarm rule makes of its scores.
+ * ---- Tails: how far a window lies beyond benign ones in some columns; and what the alarm rule
+ * makes of its scores.
  */
 #pragma once
 

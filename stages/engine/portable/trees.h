@@ -1,7 +1,9 @@
 /*
- * ---- Boosted trees. Values are ranked among the thresholds of their columns once, then trees compare ranks.
+ * ---- Boosted trees. Values are ranked among the thresholds of their columns once, then trees
+ * compare ranks.
  *
- * A missing value (NaN) has two ranks, one on either side of all thresholds: a split names the one that it reads.
+ * A missing value (NaN) has two ranks, one on either side of all thresholds: a split names the one
+ * that it reads.
  */
 #pragma once
 
@@ -19,9 +21,9 @@
 #define KDGAT_LEAF_OF(leaf, unit) (double)(leaf)
 #endif
 
-/* The place of its threshold among those of its column, ascending; its children: another split of the tree, or
- * KDGAT_LEAF and one of its leaves; and the rank that it compares: 2 * column, one more where a missing value goes
- * right. */
+/* The place of its threshold among those of its column, ascending; its children: another split
+ * of the tree, or KDGAT_LEAF and one of its leaves; and the rank that it compares: 2 * column,
+ * one more where a missing value goes right. */
 typedef struct kdgat_split {
   KDGAT_PLACE threshold;
   KDGAT_CHILD left, right;

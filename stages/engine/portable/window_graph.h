@@ -1,6 +1,6 @@
 /*
- * ---- The features of a window's graph. A row is a frame and the id of the frame behind it; nodes are the ids that rows
- * name, edges the pairs (id, next id).
+ * ---- The features of a window's graph. A row is a frame and the id of the frame behind it; nodes
+ * are the ids that rows name, edges the pairs (id, next id).
  */
 #pragma once
 

@@ -2,7 +2,8 @@
 
 #include "engine/portable/bus_types.h"
 
-/* An exported detector holds its arrays, whose sizes its header has; the program points at its own. */
+/* An exported detector holds its arrays, whose sizes its header has; the program points at its
+ * own. */
 #ifdef KDGAT_STATE_BYTES
 #define KDGAT_HOLDS(type, name, count) type name[count]
 #else

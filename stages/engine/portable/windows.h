@@ -1,9 +1,9 @@
 /*
  * ---- Windows of a bus relative to the profile of one vehicle.
  *
- * A frame is compared with up to four frames of its id before it and four after it, as far as the end of the window
- * that follows its own, so a window is judged when the one behind it is complete. State is bounded whatever comes: ids
- * that the vehicle does not have are counted only.
+ * A frame is compared with up to four frames of its id before it and four after it, as far as the
+ * end of the window that follows its own, so a window is judged when the one behind it is
+ * complete. State is bounded whatever comes: ids that the vehicle does not have are counted only.
  */
 #pragma once
 
@@ -109,8 +109,9 @@ static inline int32_t kdgat_sender_of_message(const kdgat_vehicle* v, const kdga
              : KDGAT_UNKNOWN;
 }
 
-/* Who claims an address under a NAME that the profile has is the unit that had another one there: its former address
- * (J1939-81). -2: a newcomer. Claiming takes a while, in which a unit sends nothing else: it begins anew. */
+/* Who claims an address under a NAME that the profile has is the unit that had another one
+ * there: its former address (J1939-81). -2: a newcomer. Claiming takes a while, in which a unit
+ * sends nothing else: it begins anew. */
 static inline void kdgat_claim(const kdgat_vehicle* v, kdgat_windows* s, uint32_t number,
                                uint32_t id, unsigned length, const uint8_t* data) {
   const kdgat_usual_bus* bus = &v->buses[number];
@@ -161,9 +162,10 @@ static inline int32_t kdgat_sender_of(const kdgat_vehicle* v, kdgat_windows* s, 
 
 /* -- A frame next to those of its id. */
 
-/* How far from its due time a frame comes: 0 when it is due, 1 half a period away or second to the same due time. The
- * due time follows the frames that come when they are due, so that neither an injected frame nor an error of the period
- * moves it, and starts anew where five in a row agree on others. distance: to the nearest due time, in periods. */
+/* How far from its due time a frame comes: 0 when it is due, 1 half a period away or second to
+ * the same due time. The due time follows the frames that come when they are due, so that
+ * neither an injected frame nor an error of the period moves it, and starts anew where five in a
+ * row agree on others. distance: to the nearest due time, in periods. */
 static inline float kdgat_off(double* due, double* others, uint8_t* of_run, double period,
                               float tolerance, double time, float* distance) {
   double periods, nearest, rest;
@@ -232,7 +234,8 @@ static inline unsigned kdgat_move_bin(uint8_t from, uint8_t to) {
   return move > 8u ? widths[move >> 4] + 4u : widths[move];
 }
 
-/* Bits of surprise of the move from one payload to the next. rare: whether a byte moved that rarely does. */
+/* Bits of surprise of the move from one payload to the next. rare: whether a byte moved that
+ * rarely does. */
 static inline float kdgat_surprise(const kdgat_vehicle* v, const kdgat_usual* usual,
                                    const uint8_t* from, const uint8_t* to, unsigned length,
                                    int* rare) {
@@ -313,8 +316,8 @@ static inline void kdgat_add_payload(const kdgat_vehicle* v, kdgat_windows* s, u
   if (sender->seen < KDGAT_NEAR) ++sender->seen;
 }
 
-/* The next frame. channel: 0 to 7; id: without flags; length: at most 64; data may be null where it has no bytes.
- * Returns 1 where it completes a window. */
+/* The next frame. channel: 0 to 7; id: without flags; length: at most 64; data may be null where
+ * it has no bytes. Returns 1 where it completes a window. */
 static inline int kdgat_add_frame(const kdgat_vehicle* v, kdgat_windows* s, uint32_t channel,
                                   double time, uint32_t id, unsigned length, const uint8_t* data,
                                   kdgat_seen* seen) {
@@ -357,8 +360,8 @@ static inline int kdgat_add_frame(const kdgat_vehicle* v, kdgat_windows* s, uint
 
 /* -- A window. */
 
-/* The silence of an id at the end of a window, in the longest silences of the profile, and in seconds; 0 where it says
- * nothing. */
+/* The silence of an id at the end of a window, in the longest silences of the profile, and in
+ * seconds; 0 where it says nothing. */
 static inline float kdgat_silence_of(const kdgat_vehicle* v, const kdgat_windows* s, uint32_t place,
                                      float* seconds) {
   const kdgat_usual* usual = &v->usuals[place];

@@ -16,8 +16,8 @@ int64_t part_of(int64_t bytes, double share) {
   return static_cast<int64_t>(share * static_cast<double>(bytes));
 }
 
-/// What this process holds beside tensors, and may come to hold; not of one stage among several.
-int64_t beside_tensors(const MemoryRequest& asked) {
+/// What this process holds next to tensors, and may come to hold; not of one stage among several.
+int64_t other_memory(const MemoryRequest& asked) {
   if (asked.own) return 0;
   const int64_t held = memory::anonymous_memory() - memory::meter(c10::kCPU).counters().reserved;
   return std::max<int64_t>(0, held) + margins::kSpareBytes;
@@ -45,7 +45,7 @@ memory::DeviceMemory host_memory(const MemoryRequest& asked) {
   if (least != nullptr && least->is_hard()) {
     out.others = std::max<int64_t>(0, static_cast<int64_t>(least->limit) - out.total);
   }
-  out.context = beside_tensors(asked);
+  out.context = other_memory(asked);
   if (asked.limit > 0 && (asked.own || asked.limit <= out.total)) {
     out = {"cpu",    asked.limit, out.context, true, asked.own ? 1 : 1 - margins::kSpareShare,
            asked.own};
@@ -56,7 +56,7 @@ memory::DeviceMemory host_memory(const MemoryRequest& asked) {
 /// Most bytes of tensors; 0 = no limit. It leaves room for what else the process holds.
 int64_t tensor_limit(c10::Device device, const MemoryRequest& asked) {
   if (!device.is_cpu()) {
-    return asked.limit > 0 ? std::max<int64_t>(1, asked.limit - beside_tensors(asked)) : 0;
+    return asked.limit > 0 ? std::max<int64_t>(1, asked.limit - other_memory(asked)) : 0;
   }
   const memory::DeviceMemory host = host_memory(asked);
   int64_t most = room_for_tensors(host);

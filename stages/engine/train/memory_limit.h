@@ -1,5 +1,5 @@
-// How much memory a stage may use: here alone a request, the limits of the machine and what a device
-// has become the memory that is planned with, and the limit that tensors are kept to.
+// How much memory a stage may use: here alone a request, the limits of the machine and what a
+// device has become the memory that is planned with, and the limit that tensors are kept to.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -18,8 +18,8 @@ memory::DeviceMemory device_memory(c10::Device device, const MemoryRequest& aske
 /// Of it the bytes that tensors may take.
 int64_t room_for_tensors(const memory::DeviceMemory& has);
 
-/// Bytes that this process holds next to tensors: on the CPU its other memory, on a card its context
-/// (card_limits.h).
+/// Bytes that this process holds next to tensors: on the CPU its other memory, on a card its
+/// context (card_limits.h).
 int64_t context_of(c10::Device device);
 
 /// From now on tensors stay under the limit of the request, or on the CPU under what the machine

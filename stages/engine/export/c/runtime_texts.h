@@ -17,7 +17,8 @@ std::string portable_text(std::string_view file);
 /// Of each of several, an empty line before each.
 std::string texts_of(std::initializer_list<std::string_view> files);
 
-/// The text of runtime/<file> with each "@KEY@" replaced. Throws std::logic_error for one that `values` lacks.
+/// The text of runtime/<file> with each "@KEY@" replaced. Throws std::logic_error for one that
+/// `values` lacks.
 std::string runtime_text(std::string_view file, const std::map<std::string, std::string>& values);
 
 /// A number of C that the compiler reads back to the same bits: "0.1f", "-3.0f". Finite.

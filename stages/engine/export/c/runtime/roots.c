@@ -2,7 +2,8 @@
 #define KDGAT_SQRTF(x) kdgat_sqrtf(x)
 #define KDGAT_SQRT(x) kdgat_sqrt(x)
 
-/* sqrt of a positive normal number, rounded as IEEE wants it: one digit of two bits after another. */
+/* sqrt of a positive normal number, rounded as IEEE wants it: one digit of two bits after
+ * another. */
 static inline float kdgat_sqrtf(float x) {
   union {
     float f;

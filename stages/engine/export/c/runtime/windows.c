@@ -1,8 +1,9 @@
 /*
  * ---- Windows: frames into rows, rows into the graph of a window.
  *
- * A row is a frame and the id of the frame behind it. Nodes of a window are the ids it names, ascending; edges the
- * pairs (id, next id). The same numbers as an import of the log gives, to the last bit.
+ * A row is a frame and the id of the frame behind it. Nodes of a window are the ids it names,
+ * ascending; edges the pairs (id, next id). The same numbers as an import of the log gives, to the
+ * last bit.
  */
 static void kdgat_copy8(uint8_t* to, const uint8_t* from, int count) {
   int i;
@@ -59,7 +60,8 @@ static void kdgat_order_rows(kdgat_state* s) {
 }
 
 #if KDGAT_EDGE_FEATURES
-/* The features of the edge that the rows order[from .. to) are; whether there is a reverse one is not known yet. */
+/* The features of the edge that the rows order[from .. to) are; whether there is a reverse one
+ * is not known yet. */
 static void kdgat_add_edge(const kdgat_state* s, int from, int to, float* out) {
   const kdgat_graph* g = &s->u.graph;
   kdgat_edge edge = kdgat_edge_of((uint32_t)(to - from), g->order[from], g->order[to - 1]);
@@ -115,7 +117,8 @@ static void kdgat_build_edges(kdgat_state* s) {
 #endif
 }
 
-/* The graph of the rows, and the nodes as the model reads them: a vector for the id, then features. */
+/* The graph of the rows, and the nodes as the model reads them: a vector for the id, then
+ * features. */
 static void kdgat_build_graph(kdgat_state* s, float* x) {
   uint32_t least = 0xFFFFFFFFu, most = 0;
   int n, c = 0;
@@ -158,8 +161,8 @@ static int kdgat_judge(kdgat_state* s) {
                           s->row_time[s->row_count - 1]);
 }
 
-/* A recording ends: its last frame has no successor. Rows that fill no window are left out, unless there was no
- * window at all: then they make one short window. */
+/* A recording ends: its last frame has no successor. Rows that fill no window are left out,
+ * unless there was no window at all: then they make one short window. */
 static int kdgat_end_recording(kdgat_state* s) {
   const int said = !s->has_window && s->row_count > 0 ? kdgat_judge(s) : 0;
   s->row_count = s->skip = 0;
