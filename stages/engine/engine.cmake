@@ -172,7 +172,7 @@ kdgat_add_room(kdgat_engine stages/engine/memory
 kdgat_add_room(kdgat_engine stages/engine/compare
   baselines comparison judged_log judging pictures plain_windows rule summary)
 kdgat_add_room(kdgat_engine stages/engine/model model_file)
-kdgat_add_room(kdgat_engine stages/engine/model/networks footprint fusion_net gat vgae)
+kdgat_add_room(kdgat_engine stages/engine/model/networks fusion_net gat vgae)
 kdgat_add_room(kdgat_engine stages/engine/kernels batch_tensors noise_keys)
 kdgat_add_room(kdgat_engine stages/engine/kernels/cpu
   by_graph gat gin graph_norm heads norm norm_statistics parallel path_geometry paths products sums)
@@ -193,10 +193,10 @@ if(KDGAT_HAS_BF16_FLAG AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
 endif()
 kdgat_add_room(kdgat_engine stages/engine/model/layers
   blocked_heads gat_conv gatv2_conv gin_conv graph_norm input jumping layers linear noise norm
-  recompute)
+  recompute step_count)
 kdgat_add_room(kdgat_engine stages/engine/objective
   autoencoder_objective class_scorer classification_loss classifier_objective distillation
-  fusion_scorer fusion_state kd_options load_scorer teacher teacher_cache)
+  footprint fusion_scorer fusion_state kd_options load_scorer teacher teacher_cache)
 kdgat_add_room(kdgat_engine stages/engine/setup
   finish labelled_graphs network_setup trained_model training_stage)
 kdgat_add_room(kdgat_engine stages/engine/train

@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <csignal>
 #include <fstream>
+#include <thread>
 
 #include "support/programs/cli.h"
 #include "support/programs/held_port.h"
@@ -50,10 +52,12 @@ class MlflowServer {
       ::_exit(127);
     }
     ::setpgid(pid_, pid_);
-    const std::string probe = "exec 3<>/dev/tcp/127.0.0.1/" + port_.text();
-    const bool answers = comes_true([&] { return run_shell(probe, folder).exit_code == 0; });
-    INFO(read_text(folder / "server.log"));
-    REQUIRE(answers);
+    // Until it is there or has ended: under a heavy load its start takes minutes.
+    while (!is_served(port_.number())) {
+      INFO(read_text(folder / "server.log"));
+      REQUIRE(::waitpid(pid_, nullptr, WNOHANG) == 0);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
   }
   MlflowServer(const MlflowServer&) = delete;
   MlflowServer& operator=(const MlflowServer&) = delete;

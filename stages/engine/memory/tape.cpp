@@ -32,6 +32,15 @@ Value Tape::value(const Cost& rows, double width, double element) {
   return out;
 }
 
+Value Tape::elementwise(const Value& x, Keeps keeps) {
+  Value y = value(x.rows, x.width, x.element);
+  Held kept;
+  if (keeps == Keeps::kInput) kept = x.data;
+  if (keeps == Keeps::kResult) kept = y.data;
+  then(y, [this, x = x.without_data(), kept](const Held&) { give(x); });
+  return y;
+}
+
 void Tape::then(const Value& result, Backward backward) {
   if (recording_) records_.push_back({operation_, result.grad, std::move(backward)});
 }

@@ -33,6 +33,9 @@ struct Value {
   }
 };
 
+/// What an elementwise operation keeps for backward.
+enum class Keeps { kNothing, kInput, kResult };
+
 class Tape {
  public:
   using Backward = std::function<void(const Held& grad)>;
@@ -50,6 +53,9 @@ class Tape {
 
   Held hold(const Cost& bytes);
   Value value(const Cost& rows, double width, double element = 4);
+
+  /// A result of the size of `x`, number by number.
+  Value elementwise(const Value& x, Keeps keeps);
 
   /// What backward does for the operation that made `result`; holds what it captures until then.
   void then(const Value& result, Backward backward);

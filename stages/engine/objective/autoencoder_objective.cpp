@@ -1,6 +1,7 @@
 #include "engine/objective/autoencoder_objective.h"
 
 #include "engine/model/layers/blocked_heads.h"
+#include "engine/model/layers/linear.h"
 #include "engine/objective/eval_guard.h"
 
 namespace kdgat::objective {
@@ -14,6 +15,34 @@ torch::Tensor squared_error(const torch::Tensor& made, const torch::Tensor& want
     return cells.scalar_type() == type ? cells : cells.to(type);
   };
   return torch::mse_loss(converted(made), converted(wanted), at::Reduction::Sum);
+}
+
+/// 1 + logvar - mean^2 - exp(logvar), its sum is a term.
+void count_divergence(model::StepCount& step, const memory::Value& mean,
+                      const memory::Value& logvar) {
+  using memory::Held, memory::Value;
+  memory::Tape& tape = step.tape;
+  const double width = mean.width;
+  const Value one = step.joined({logvar}, model::kNodes, width);
+  const Value square = tape.value(model::kNodes, width);
+  tape.then(square, [&tape, mean](const Held&) {
+    const Held power = tape.hold(mean.bytes()), twice = tape.hold(mean.bytes());
+    tape.give(mean);
+  });
+  const auto less = [&tape, width](const Value& a, const Value& b) {  // a - b
+    const Value out = tape.value(model::kNodes, width);
+    tape.then(out, [&tape, a = a.without_data(), b = b.without_data()](const Held& grad) {
+      tape.pass(a, grad);
+      tape.give(b);
+    });
+    return out;
+  };
+  const Value difference = less(one, square);
+  const Value variance = tape.elementwise(logvar, memory::Keeps::kResult);
+  const Value sum = less(difference, variance);
+  tape.then(step.term(), [&tape, sum = sum.without_data()](const Held& grad) {
+    tape.pass(sum, grad);  // one number for all
+  });
 }
 
 }  // namespace
@@ -62,6 +91,27 @@ torch::Tensor AutoencoderObjective::loss_of(const model::VgaeOutput& output,
            (nodes * static_cast<double>(config.latent_dim));
   });
   return total;
+}
+
+void AutoencoderObjective::count(model::StepCount& step, const model::GraphAutoencoderImpl& model,
+                                 const model::VgaeCount& output) {
+  memory::Tape& tape = step.tape;
+  step.distance(output.features, output.wanted);
+  if (model.ids) {
+    tape.enter("the identifier head");
+    model::count_head(step, output.z, model.ids);
+  }
+  tape.enter("the neighbour head");
+  const memory::Value hidden = model.neighbours->count(step, output.z, false);
+  if (model.ids) {
+    model::count_head(step, hidden, model.neighbours->last());
+  } else {
+    const memory::Value said =
+        model::count_linear_of_libtorch(step, hidden, model.neighbours->last()).value;
+    step.distance(said, model::count_neighbour_mean(step, said.width));
+  }
+  tape.enter("the divergence");
+  count_divergence(step, output.mean, output.logvar);
 }
 
 torch::Tensor AutoencoderObjective::score_with(const graph::GraphBatch& batch, double identifier) {

@@ -26,6 +26,9 @@ class AutoencoderObjective : public train::Objective {
   /// The loss of a forward pass already made, for objectives that add terms to it.
   torch::Tensor loss_of(const model::VgaeOutput& output, const kernels::BatchTensors& batch,
                         const graph::StepTotals& totals);
+  /// What loss_of() holds for the output of `model`.
+  static void count(model::StepCount& step, const model::GraphAutoencoderImpl& model,
+                    const model::VgaeCount& output);
   /// Of each node, [N]: the mean squared error of the features, and that of the neighbours (binary
   /// cross entropy, a mean over the identifiers, where nodes have some). Without gradients if none
   /// are wanted; in the module's mode.

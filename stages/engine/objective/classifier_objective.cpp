@@ -43,6 +43,13 @@ torch::Tensor ClassifierObjective::loss_of(const torch::Tensor& logits_GC,
   return criterion.sum(logits_GC.to(torch::kFloat), y_G) / static_cast<double>(totals.graphs);
 }
 
+void ClassifierObjective::count(model::StepCount& step, const memory::Value& logits) {
+  memory::Tape& tape = step.tape;
+  const memory::Held labels = tape.hold(model::kGraphs * model::kLong);
+  const memory::Value logarithm = tape.elementwise(logits, memory::Keeps::kResult);
+  tape.then(step.term(), [&tape, logarithm, labels](const memory::Held&) { tape.give(logarithm); });
+}
+
 torch::Tensor ClassifierObjective::score(const graph::GraphBatch& batch) {
   return raw_score(batch).sigmoid();
 }

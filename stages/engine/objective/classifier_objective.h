@@ -39,6 +39,9 @@ class ClassifierObjective : public train::Objective {
   torch::Tensor loss_of(const torch::Tensor& logits_GC, const graph::GraphBatch& batch,
                         const graph::StepTotals& totals);
 
+  /// What loss_of() holds.
+  static void count(model::StepCount& step, const memory::Value& logits);
+
   model::GraphClassifier& model() { return model_; }
   torch::Device device() const { return model_->parameters().front().device(); }
 

@@ -1,6 +1,7 @@
 #include "engine/objective/distillation.h"
 
 #include "engine/kernels/full_precision.h"
+#include "engine/model/layers/linear.h"
 
 namespace kdgat::objective {
 
@@ -21,6 +22,10 @@ torch::Tensor ClassifierDistillation::loss(const graph::GraphBatch& batch,
   const torch::Tensor task = loss_of(student, batch, totals);
   parts_ = {{"kd", kd.detach()}, {"task", task.detach()}};
   return alpha * kd + (1 - alpha) * task;
+}
+
+void ClassifierDistillation::count_distance(model::StepCount& step, const memory::Value& logits) {
+  step.tape.hold(model::floats(model::kGraphs, 8 * logits.width));  // both, softened
 }
 
 bool ClassifierDistillation::with_edge_attr() const {
@@ -58,6 +63,22 @@ torch::Tensor AutoencoderDistillation::loss(const graph::GraphBatch& batch,
   kd_parts_ = {{"kd_latent", latent.detach()}, {"kd_reconstruction", features.detach()}};
   return alpha * (latent_weight * latent + reconstruction_weight * features) +
          (1 - alpha) * loss_of(output, tensors, totals);
+}
+
+void AutoencoderDistillation::count_distance(model::StepCount& step, const model::VgaeCount& output,
+                                             int64_t teacher_latent) {
+  memory::Tape& tape = step.tape;
+  tape.enter("distillation");
+  const memory::Held latents =
+      tape.hold(model::floats(model::kNodes, static_cast<double>(teacher_latent)));
+  const memory::Held features = tape.hold(output.features.bytes());
+  const auto own = static_cast<int64_t>(output.z.width);
+  const memory::Value z =
+      own == teacher_latent
+          ? output.z
+          : model::count_linear_of_libtorch(step, output.z, {own, teacher_latent}).value;
+  step.distance(z, latents);
+  step.distance(output.features, features);
 }
 
 std::vector<std::pair<std::string, torch::Tensor>> AutoencoderDistillation::parts() const {

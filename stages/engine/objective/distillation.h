@@ -25,6 +25,8 @@ class ClassifierDistillation : public ClassifierObjective {
                      graph::NoiseKey noise) override;
   std::vector<std::pair<std::string, torch::Tensor>> parts() const override { return parts_; }
   bool with_edge_attr() const override;
+  /// What distillation_loss() holds.
+  static void count_distance(model::StepCount& step, const memory::Value& logits);
 
   double temperature = 4.0;
   double alpha = 0.7;
@@ -47,6 +49,9 @@ class AutoencoderDistillation : public AutoencoderObjective {
   torch::nn::Module& module() override { return projection ? *trained_ : *model(); }
   std::vector<std::pair<std::string, torch::Tensor>> parts() const override;
   bool with_edge_attr() const override;
+  /// What distilling holds of a teacher whose latent layer is so wide, without the task's loss.
+  static void count_distance(model::StepCount& step, const model::VgaeCount& output,
+                             int64_t teacher_latent);
 
   torch::nn::Linear projection{nullptr};  ///< null if the widths are equal
   double alpha = 0.7;

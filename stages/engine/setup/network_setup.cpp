@@ -155,7 +155,7 @@ json plan_network(NetworkSetup& detector, const NetworkOptions& options, const R
   if (!is_known) return json::object();
   const train::TrainOptions training = training_of(options);
   json facts = facts_of(detector);
-  const memory::Footprint counted = detector.footprint(model::footprint_options(
+  const memory::Footprint counted = detector.footprint(objective::footprint_options(
       training, options.kd.use_kd, request.threads, train::planned_kernels(request),
       graphs.facts.value(json::json_pointer("/nodes/max"), int64_t{0})));
   facts.update(train::planned_memory(training, options.kd.teacher_mode(), counted, request, [&] {
@@ -180,9 +180,9 @@ json run_network(NetworkSetup& detector, const NetworkOptions& options, json ide
   train::Fit task;
   task.footprint = footprint_with(
       detector, teacher,
-      model::footprint_options(training, options.kd.use_kd, request.threads,
-                               train::planned_kernels(request),
-                               train::sizes_of(setup.data.store, setup.parts.train).largest.nodes));
+      objective::footprint_options(
+          training, options.kd.use_kd, request.threads, train::planned_kernels(request),
+          train::sizes_of(setup.data.store, setup.parts.train).largest.nodes));
   task.identity = std::move(identity);
   task.size = detector.size();
   task.judge = detector.judge(setup.data, *objective);

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/model/networks/footprint.h"
+#include "engine/objective/footprint.h"
 #include "engine/objective/kd_options.h"
 #include "engine/objective/teacher.h"
 #include "engine/train/data_set.h"
@@ -89,7 +89,7 @@ class NetworkSetupOf : public NetworkSetup {
   nlohmann::json config() const override { return model_->config(); }
   std::string size() const override { return model::size_name(model_->config()); }
   memory::Footprint footprint(const model::FootprintOptions& options) const override {
-    return model::footprint_with_alternatives(model_->config(), options);
+    return objective::footprint(model_, options);
   }
 
  protected:

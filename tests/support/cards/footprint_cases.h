@@ -14,10 +14,10 @@
 #include "engine/arrays/random.h"
 #include "engine/kernels/batch_tensors.h"
 #include "engine/memory/meter.h"
-#include "engine/model/networks/footprint.h"
 #include "engine/objective/autoencoder_objective.h"
 #include "engine/objective/classifier_objective.h"
 #include "engine/objective/distillation.h"
+#include "engine/objective/footprint.h"
 #include "engine/train/optimizer.h"
 #include "engine/train/precision.h"
 
@@ -123,6 +123,13 @@ inline std::unique_ptr<train::Objective> make(const GatConfig& config,
   const std::vector<objective::TeacherTensor> tensors = {{"logits", false, config.classes}};
   return std::make_unique<objective::ClassifierDistillation>(model,
                                                              std::make_unique<Silent>(tensors));
+}
+
+inline memory::Footprint footprint(const VgaeConfig& config, const FootprintOptions& options) {
+  return objective::footprint(make_model(config), options);
+}
+inline memory::Footprint footprint(const GatConfig& config, const FootprintOptions& options) {
+  return objective::footprint(make_model(config), options);
 }
 
 inline bool reads_edges(const VgaeConfig&) { return false; }

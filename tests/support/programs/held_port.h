@@ -68,4 +68,17 @@ class HeldPort {
   int name_ = -1, port_ = 0;
 };
 
+/// Whether something takes connections at this port of 127.0.0.1 now.
+inline bool is_served(int port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const int tries = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const bool out =
+      ::connect(tries, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  ::close(tries);
+  return out;
+}
+
 }  // namespace kdgat::test

@@ -3,6 +3,9 @@
 #include <ATen/autocast_mode.h>
 #include <torch/autograd.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "engine/kernels/full_precision.h"
 #include "engine/kernels/heads.h"
 #include "engine/kernels/kernels_for.h"
@@ -67,6 +70,52 @@ at::Tensor bce_neighbour_sum(const at::Tensor& h_NL, const at::Tensor& weight_VL
 at::Tensor bce_neighbour_per_node(const at::Tensor& h_NL, const at::Tensor& weight_VL,
                                   const at::Tensor& bias_V, const kernels::BatchTensors& batch) {
   return run(kernels::Head::kSigmoid, h_NL, weight_VL, bias_V, {{}, &batch}, false).loss_N;
+}
+
+void count_head(StepCount& step, const Value& z, const torch::nn::Linear& layer) {
+  Tape& tape = step.tape;
+  const FootprintOptions& options = step.options;
+  const int64_t num_ids = layer->options.out_features();
+  const std::vector<double> parameters = elements_of({layer->weight, layer->bias});
+  const auto nodes = static_cast<double>(options.nodes);
+  const auto once = [&tape](double columns) { return tape.hold(floats(kOnce, columns)); };
+  Held grad_z, grad_weight, grad_bias;
+  if (step.counts.head_copies > 0) {
+    const auto most = static_cast<double>(kernels::rows_of_logits(num_ids, options.nodes));
+    const double rows = nodes > 0 ? std::min(nodes, most) : most;
+    const Held losses = tape.hold(kNodes * kFloat);
+    grad_z = tape.hold(z.bytes());
+    grad_weight = once(parameters[0]);
+    grad_bias = once(parameters[1]);
+    const Held logits = once(rows * parameters[1] * step.counts.head_copies);
+    if (step.counts.copies_head_gradient) once(rows * z.width);
+  } else {
+    // Of engine/kernels/cpu/heads.cpp.
+    constexpr double kRowsOfHead = 60, kRowsOfGroup = 1024, kMostGroups = 16;
+    const double columns = 64 * static_cast<double>((num_ids + 63) / 64);
+    const double weights = (z.width + 1) * columns;
+    const Held padded = once(weights), loss = tape.hold(kNodes * kFloat);
+    // Factors as pairs of bfloat16, of the weights twice; not where the processor has no products
+    // of them.
+    const bool is_rounded = options.precision == "bf16-mixed";
+    const Held pairs = once(is_rounded ? weights : 0);
+    grad_z = tape.hold(z.bytes());
+    // Groups of rows sum weight gradients of their own; a thread computes one at a time.
+    const double groups = std::clamp<double>(std::floor(nodes / kRowsOfGroup), 1, kMostGroups);
+    const Held sums = tape.hold(
+        floats(nodes > 0 ? kOnce * groups : kOnce + kNodes * (1 / kRowsOfGroup), weights));
+    const auto threads = static_cast<double>(options.threads);
+    const double spaces = nodes > 0 ? std::min(threads, groups) : threads;
+    const double copies = is_rounded ? 2 : 1;
+    once(spaces * kRowsOfHead * copies * (columns + z.width + 3));
+    grad_weight = once(parameters[0]);
+    grad_bias = once(weights);  // a row of all sums
+  }
+  tape.then(step.term(),
+            [&tape, z = z.without_data(), grad_z, grad_weight, grad_bias, parameters](const Held&) {
+              tape.give(z);
+              tape.parameters(parameters);
+            });
 }
 
 }  // namespace kdgat::model

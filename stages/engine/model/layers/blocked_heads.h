@@ -4,7 +4,10 @@
 // N rows (nodes), L inputs, V outputs (num_ids).
 #pragma once
 
+#include <torch/nn/modules/linear.h>
+
 #include "engine/kernels/batch_tensors.h"
+#include "engine/model/layers/step_count.h"
 
 namespace kdgat::model {
 
@@ -26,5 +29,8 @@ at::Tensor bce_neighbour_sum(const at::Tensor& h_NL, const at::Tensor& weight_VL
 /// The same for each row, [N], without gradients.
 at::Tensor bce_neighbour_per_node(const at::Tensor& h_NL, const at::Tensor& weight_VL,
                                   const at::Tensor& bias_V, const kernels::BatchTensors& batch);
+
+/// What softmax_ce_sum() and bce_neighbour_sum() allocate for the rows `z`; a term of the loss.
+void count_head(StepCount& step, const Value& z, const torch::nn::Linear& layer);
 
 }  // namespace kdgat::model

@@ -4,9 +4,10 @@
 
 #include <torch/nn/module.h>
 #include <torch/nn/modules/linear.h>
-#include <torch/nn/pimpl.h>
 
 #include "engine/kernels/batch_tensors.h"
+#include "engine/model/layers/layer.h"
+#include "engine/model/layers/step_count.h"
 
 namespace kdgat::model {
 
@@ -18,6 +19,7 @@ class GatConvImpl : public torch::nn::Module {
   GatConvImpl(int64_t inputs, int64_t channels, int64_t heads);
 
   at::Tensor forward(const at::Tensor& x_NF, const kernels::BatchTensors& batch);
+  Value count(StepCount& step, const Value& x) const;
   int64_t width() const { return heads_ * channels_; }
 
   torch::nn::Linear lin{nullptr};
@@ -28,7 +30,7 @@ class GatConvImpl : public torch::nn::Module {
  private:
   int64_t channels_, heads_;
 };
-TORCH_MODULE(GatConv);
+KDGAT_LAYER(GatConv);
 
 /// The edge part: attention over h [N, heads*channels].
 at::Tensor gat_attention(const at::Tensor& h_NC, const at::Tensor& att_src,

@@ -3,6 +3,7 @@
 #include "engine/kernels/full_precision.h"
 #include "engine/kernels/gat.h"
 #include "engine/kernels/kernels_for.h"
+#include "engine/model/layers/count_plain.h"
 #include "engine/model/layers/init.h"
 #include "engine/model/layers/linear.h"
 #include "kdgat/error.h"
@@ -44,6 +45,45 @@ at::Tensor gatv2_attention(const at::Tensor& l_NC, const at::Tensor& r_NC,
                                            ? kernels::GatKernels::plain()
                                            : kernels::kernels_for<kernels::GatKernels>(l.device());
   return kernels.attention_v2(l, r, lin_edge, att, bias, batch);
+}
+
+Value GatV2ConvImpl::count(StepCount& step, const Value& x, const Held& attr) const {
+  Tape& tape = step.tape;
+  const KernelCounts& counts = step.counts;
+  const auto heads = static_cast<double>(heads_),
+             d = static_cast<double>(lin_edge->options.in_features());
+  const CountedProduct targets = count_linear(step, x, lin_r),
+                       sources = count_linear(step, x, lin_l);
+  const Value &r = targets.value, &l = sources.value;
+  const std::vector<double> parameters = elements_of({lin_edge->weight, att, bias});
+  if (step.is_plain()) {
+    return plain_attention(tape, l, heads, 2, d, [&tape, r, parameters] {
+      tape.give(r);
+      tape.parameters(parameters);
+    });
+  }
+  const Held weight = tape.hold(floats(kOnce, parameters.front()));
+  const Held loops = tape.hold(floats(kNodes, counts.loop_features * d));
+  const Held alpha = tape.hold(floats(kNodes + kEdges, heads));
+  step.edges_by_source();
+  Value out = tape.value(l.rows, l.width);
+  const double rows_of_block = counts.rows_of_block ? l.width + d : 0;
+  tape.hold(sums_of_blocks(rows_of_block));
+  tape.then(out, [&step, l, r, attr, weight, loops, alpha, kept = out.data, heads, d, parameters,
+                  rows_of_block](const Held&) {
+    Tape& tape = step.tape;
+    const KernelCounts& counts = step.counts;
+    const Cost edges = kEdges + kNodes, of_sums = counts.sums2_of_edges ? edges : kNodes;
+    const Held grad_l = tape.hold(l.bytes()), grad_r = tape.hold(r.bytes()),
+               of_nodes = tape.hold(floats(kNodes, counts.scores2_of_node * heads)),
+               of_edges = tape.hold(floats(edges, counts.scores2_of_edge * heads)),
+               work = tape.hold(sums_of_blocks(rows_of_block)),
+               partials = tape.hold(sums_of_blocks((counts.sums2_of_block + d) * l.width, of_sums));
+    tape.parameters(parameters);
+    tape.pass(l, grad_l);
+    tape.pass(r, grad_r);
+  });
+  return out;
 }
 
 }  // namespace kdgat::model

@@ -5,9 +5,10 @@
 
 #include <torch/nn/module.h>
 #include <torch/nn/modules/linear.h>
-#include <torch/nn/pimpl.h>
 
 #include "engine/kernels/batch_tensors.h"
+#include "engine/model/layers/layer.h"
+#include "engine/model/layers/step_count.h"
 
 namespace kdgat::model {
 
@@ -21,6 +22,8 @@ class GatV2ConvImpl : public torch::nn::Module {
 
   /// batch.edge_attr_ED must be there.
   at::Tensor forward(const at::Tensor& x_NF, const kernels::BatchTensors& batch);
+  /// `attr`: the features of the edges, where they are not those of the batch.
+  Value count(StepCount& step, const Value& x, const Held& attr) const;
   int64_t width() const { return heads_ * channels_; }
 
   torch::nn::Linear lin_l{nullptr}, lin_r{nullptr};
@@ -31,7 +34,7 @@ class GatV2ConvImpl : public torch::nn::Module {
  private:
   int64_t channels_, heads_;
 };
-TORCH_MODULE(GatV2Conv);
+KDGAT_LAYER(GatV2Conv);
 
 /// The edge part, over l and r [N, heads*channels]; lin_edge [heads*channels, D].
 at::Tensor gatv2_attention(const at::Tensor& l_NC, const at::Tensor& r_NC,

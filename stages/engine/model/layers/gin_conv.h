@@ -6,7 +6,6 @@
 #include <torch/nn/module.h>
 #include <torch/nn/modules/batchnorm.h>
 #include <torch/nn/modules/linear.h>
-#include <torch/nn/pimpl.h>
 
 #include <string>
 
@@ -30,12 +29,19 @@ class GinConvImpl : public torch::nn::Module {
   at::Tensor forward_to_norm(const at::Tensor& x_NF, torch::nn::BatchNorm1dImpl& outer, double p,
                              uint32_t layer, const kernels::BatchTensors& batch,
                              bool update_running);
+  Value count(StepCount& step, const Value& x) const;
+  Value count_to_norm(StepCount& step, const Value& x,
+                      const torch::nn::BatchNorm1dImpl& outer) const;
 
   at::Tensor eps;  ///< [1], starts at 0; undefined without messages
   torch::nn::Linear lin_1{nullptr}, lin_2{nullptr};
   torch::nn::BatchNorm1d batch_norm{nullptr};  ///< this, graph_norm or both are null
   GraphNorm graph_norm{nullptr};
+
+ private:
+  Value count_sums(StepCount& step, const Value& x) const;
+  Value count_layer(StepCount& step, const Value& x, const torch::nn::BatchNorm1dImpl& outer) const;
 };
-TORCH_MODULE(GinConv);
+KDGAT_LAYER(GinConv);
 
 }  // namespace kdgat::model

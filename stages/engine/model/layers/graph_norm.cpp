@@ -3,6 +3,7 @@
 #include "engine/kernels/full_precision.h"
 #include "engine/kernels/kernels_for.h"
 #include "engine/kernels/norm.h"
+#include "engine/model/layers/norm.h"
 
 namespace kdgat::model {
 
@@ -12,11 +13,15 @@ GraphNormImpl::GraphNormImpl(int64_t channels) {
   mean_scale = register_parameter("mean_scale", torch::ones({channels}));
 }
 
-at::Tensor graph_norm_relu_dropout(const at::Tensor& given_NC, const GraphNormImpl& norm, double p,
-                                   uint32_t layer, const kernels::BatchTensors& batch) {
+at::Tensor GraphNormImpl::forward(const at::Tensor& given_NC, double p, uint32_t layer,
+                                  const kernels::BatchTensors& batch) const {
   const at::Tensor x_NC = kernels::full(given_NC);
   return kernels::kernels_for<kernels::NormKernels>(x_NC.device())
-      .graph_norm(x_NC, {norm.weight, norm.bias, norm.mean_scale}, p, layer, batch);
+      .graph_norm(x_NC, {weight, bias, mean_scale}, p, layer, batch);
+}
+
+Value GraphNormImpl::count(StepCount& step, const Value& x) const {
+  return count_norm_relu_dropout(step, x, true, elements_of({weight, bias, mean_scale}));
 }
 
 }  // namespace kdgat::model

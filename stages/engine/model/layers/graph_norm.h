@@ -4,9 +4,10 @@
 #pragma once
 
 #include <torch/nn/module.h>
-#include <torch/nn/pimpl.h>
 
 #include "engine/kernels/batch_tensors.h"
+#include "engine/model/layers/layer.h"
+#include "engine/model/layers/step_count.h"
 
 namespace kdgat::model {
 
@@ -14,13 +15,14 @@ class GraphNormImpl : public torch::nn::Module {
  public:
   explicit GraphNormImpl(int64_t channels);
 
+  /// dropout(relu(weight * o / sqrt(mean(o^2) + 1e-5) + bias)) with o = x - mean_scale * mean(x),
+  /// means over the nodes of each graph. `p` = 0 outside training.
+  at::Tensor forward(const at::Tensor& x_NC, double p, uint32_t layer,
+                     const kernels::BatchTensors& batch) const;
+  Value count(StepCount& step, const Value& x) const;
+
   at::Tensor weight, bias, mean_scale;  ///< [C]
 };
-TORCH_MODULE(GraphNorm);
-
-/// dropout(relu(weight * o / sqrt(mean(o^2) + 1e-5) + bias)) with o = x - mean_scale * mean(x),
-/// means over the nodes of each graph. `p` = 0 outside training.
-at::Tensor graph_norm_relu_dropout(const at::Tensor& x_NC, const GraphNormImpl& norm, double p,
-                                   uint32_t layer, const kernels::BatchTensors& batch);
+KDGAT_LAYER(GraphNorm);
 
 }  // namespace kdgat::model

@@ -178,4 +178,41 @@ at::Tensor InputImpl::edges(const kernels::BatchTensors& batch) {
                              : batch.edge_attr_ED;
 }
 
+Value InputImpl::count(StepCount& step) const {
+  Tape& tape = step.tape;
+  const double features = static_cast<double>(node_features_ - (embedding ? 1 : 0));
+  const auto z_scores = [&] { tape.hold(floats(kNodes, 3 * features)); };
+  Held id = tape.hold(kNodes * kInt);
+  step.keep(id);
+  if (!embedding) {
+    if (node_mean.defined()) z_scores();
+    return tape.value(kNodes, features);
+  }
+  const auto d = static_cast<double>(embedding->options.embedding_dim());
+  if (form_.id_embedding == "unknown") {
+    tape.hold(kNodes * (2 * kFloat + 1 + kInt));
+    id = tape.hold(kNodes * kInt);
+  }
+  if (bucket.defined()) id = tape.hold(kNodes * (2 * kLong));
+  Value embedded = tape.value(kNodes, d);
+  tape.then(embedded, [&tape, id, d, table = elements_of({embedding->weight})](const Held&) {
+    const Held dense = tape.hold(floats(kNodes, d));  // the columns taken out of the whole
+    tape.parameters(table);
+  });
+  if (bucket.defined()) tape.hold(floats(kNodes, 2 * d));
+  Held scores;
+  if (node_mean.defined()) {
+    z_scores();
+    scores = tape.hold(floats(kNodes, features));
+  }
+  return step.joined({embedded}, kNodes, d + features);
+}
+
+Held InputImpl::count_edges(StepCount& step) const {
+  if (!edge_mean.defined()) return nullptr;
+  const auto features = static_cast<double>(edge_features_);
+  step.tape.hold(floats(kEdges, 3 * features));
+  return step.tape.hold(floats(kEdges, features));
+}
+
 }  // namespace kdgat::model

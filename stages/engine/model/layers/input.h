@@ -3,12 +3,13 @@
 
 #include <torch/nn/module.h>
 #include <torch/nn/modules/embedding.h>
-#include <torch/nn/pimpl.h>
 
 #include <span>
 
 #include "engine/kernels/batch_tensors.h"
 #include "engine/model/config/input_form.h"
+#include "engine/model/layers/layer.h"
+#include "engine/model/layers/step_count.h"
 
 namespace kdgat::model {
 
@@ -25,6 +26,9 @@ class InputImpl : public torch::nn::Module {
   at::Tensor forward(const kernels::BatchTensors& batch);
   /// Edge features [E, D]; Error(kData) if the batch has none or others.
   at::Tensor edges(const kernels::BatchTensors& batch);
+  Value count(StepCount& step) const;
+  /// What edges() makes; null if it returns those of the batch.
+  Held count_edges(StepCount& step) const;
   int64_t width() const;
 
   /// Takes from the data what the form needs: for standardise the mean and deviation of the
@@ -44,6 +48,6 @@ class InputImpl : public torch::nn::Module {
   InputForm form_;
   int64_t num_ids_, node_features_, edge_features_;
 };
-TORCH_MODULE(Input);
+KDGAT_LAYER(Input);
 
 }  // namespace kdgat::model

@@ -5,9 +5,11 @@
 #include <torch/nn/module.h>
 #include <torch/nn/modules/linear.h>
 #include <torch/nn/modules/rnn.h>
-#include <torch/nn/pimpl.h>
 
 #include <vector>
+
+#include "engine/model/layers/layer.h"
+#include "engine/model/layers/step_count.h"
 
 namespace kdgat::model {
 
@@ -18,10 +20,14 @@ class JumpingLstmImpl : public torch::nn::Module {
   JumpingLstmImpl(int64_t channels, int64_t layers);
   /// `states`: of each layer, [N, channels].
   at::Tensor forward(const std::vector<at::Tensor>& states);
+  Value count(StepCount& step, const std::vector<Value>& states) const;
 
   torch::nn::LSTM lstm{nullptr};  ///< of layers * channels / 2 units each way
   torch::nn::Linear att{nullptr};
+
+ private:
+  Value count_read(StepCount& step, const Value& stacked, double steps) const;
 };
-TORCH_MODULE(JumpingLstm);
+KDGAT_LAYER(JumpingLstm);
 
 }  // namespace kdgat::model

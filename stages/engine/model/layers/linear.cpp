@@ -3,7 +3,9 @@
 #include <ATen/autocast_mode.h>
 #include <torch/autograd.h>
 
+#include <numeric>
 #include <optional>
+#include <vector>
 
 #include "engine/kernels/kernels_for.h"
 #include "engine/kernels/products.h"
@@ -75,6 +77,60 @@ at::Tensor linear(const at::Tensor& x_RI, const at::Tensor& weight_OI, const at:
   }
   return kernels::kernels_for<kernels::ProductKernels>(x_RI.device())
       .product(x_RI, weight_OI.t(), bias_O, in_bfloat16);
+}
+
+namespace {
+
+/// Whether a layer keeps its input as it is. In bfloat16 rows of graphs may be too few for products
+/// of our own.
+bool has_own_products(const StepCount& step, const Value& x) {
+  const FootprintOptions& options = step.options;
+  if (options.precision == "32") return true;
+  constexpr int64_t kManyRows = 1 << 20;
+  const int64_t rows = options.nodes > 0 ? options.nodes : kManyRows;
+  return options.precision == "bf16-mixed" && options.kernels == kernels::KernelSet::kCpu &&
+         x.rows.node > 0 &&
+         kernels::ProductKernels::cpu().rounds(rows, static_cast<int64_t>(x.width));
+}
+
+}  // namespace
+
+LinearSize::LinearSize(const torch::nn::Linear& layer)
+    : outputs(static_cast<double>(layer->weight.size(0))),
+      parameters(elements_of({layer->weight, layer->bias})) {}
+
+LinearSize::LinearSize(int64_t inputs, int64_t outputs_)
+    : outputs(static_cast<double>(outputs_)),
+      parameters{static_cast<double>(inputs * outputs_), outputs} {}
+
+CountedProduct count_linear(StepCount& step, const Value& x, const LinearSize& layer) {
+  if (!has_own_products(step, x)) return count_linear_of_libtorch(step, x, layer);
+  const Value y = step.tape.value(x.rows, layer.outputs);
+  step.tape.then(y, [&tape = step.tape, x, parameters = layer.parameters](const Held&) {
+    tape.give(x);
+    tape.parameters(parameters);
+  });
+  return {y, nullptr};
+}
+
+CountedProduct count_linear_of_libtorch(StepCount& step, const Value& x, const LinearSize& layer) {
+  if (step.options.precision == "32") return count_linear(step, x, layer);
+  Tape& tape = step.tape;
+  const std::vector<double>& parameters = layer.parameters;
+  const double weights = std::accumulate(parameters.begin(), parameters.end(), 0.0);
+  // Inputs are rounded, each time anew, and kept so.
+  const Value x16 = tape.value(x.rows, x.width, kHalf);
+  tape.then(x16, [&tape, x = x.without_data()](const Held&) { tape.give(x); });
+  const Value weights16 = tape.value(kOnce, weights, kHalf);
+  tape.then(weights16, [&tape, parameters](const Held&) { tape.parameters(parameters); });
+  const Value y16 = tape.value(x.rows, layer.outputs, kHalf);
+  tape.then(y16, [&tape, x16, weights16](const Held&) {
+    tape.give(x16);
+    tape.give(weights16);
+  });
+  const Value y = tape.value(x.rows, layer.outputs);
+  tape.then(y, [&tape, y16 = y16.without_data()](const Held&) { tape.give(y16); });
+  return {y, y16.data};
 }
 
 }  // namespace kdgat::model

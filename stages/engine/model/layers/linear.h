@@ -4,6 +4,10 @@
 #include <ATen/core/Tensor.h>
 #include <torch/nn/modules/linear.h>
 
+#include <vector>
+
+#include "engine/model/layers/step_count.h"
+
 namespace kdgat::model {
 
 /// x [R, I], weight [O, I], bias [O] or undefined; [R, O]. Differentiable once. Under autocast to
@@ -15,5 +19,25 @@ at::Tensor linear(const at::Tensor& x_RI, const at::Tensor& weight_OI, const at:
 inline at::Tensor linear(const at::Tensor& x_RI, const torch::nn::Linear& layer) {
   return linear(x_RI, layer->weight, layer->bias);
 }
+
+struct CountedProduct {
+  Value value;
+  Held rounded;  ///< the result in 16 bits, before it is 32 again
+};
+
+/// What a count needs to know of a linear layer.
+struct LinearSize {
+  // NOLINTNEXTLINE(google-explicit-constructor): a layer is one
+  LinearSize(const torch::nn::Linear& layer);
+  /// Of a layer to come.
+  LinearSize(int64_t inputs, int64_t outputs);
+
+  double outputs;
+  std::vector<double> parameters;  ///< elements of the weights, then of the bias if there is one
+};
+
+/// What linear() allocates, and LibTorch's product in its place.
+CountedProduct count_linear(StepCount& step, const Value& x, const LinearSize& layer);
+CountedProduct count_linear_of_libtorch(StepCount& step, const Value& x, const LinearSize& layer);
 
 }  // namespace kdgat::model

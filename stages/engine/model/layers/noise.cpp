@@ -7,6 +7,7 @@
 
 #include "engine/kernels/kernels_for.h"
 #include "engine/kernels/norm.h"
+#include "engine/model/layers/count_plain.h"
 
 namespace kdgat::model {
 
@@ -39,6 +40,24 @@ at::Tensor normal_noise(const kernels::BatchTensors& batch, int64_t width, uint3
   const at::Tensor radius = uniform.slice(1, 0, pairs).log().mul_(-2).sqrt_();
   const at::Tensor angle = uniform.slice(1, pairs).mul(2 * M_PI);
   return at::cat({radius * angle.cos(), radius * angle.sin()}, 1).slice(1, 0, width);
+}
+
+Value count_relu_dropout(StepCount& step, const Value& x, bool is_last) {
+  if (step.is_plain()) return plain_relu_dropout(step.tape, x);
+  Value y = x;
+  y.grad = std::make_shared<Held>();
+  if (!is_last || !step.counts.writes_over) y.data = step.tape.hold(y.bytes());
+  const Held kept =
+      step.counts.keeps_signs ? step.tape.hold(y.rows * std::ceil(y.width / 8)) : y.data;
+  step.tape.then(y, [&step, x = x.without_data(), kept](const Held& grad) {
+    step.tape.pass(x, step.room_of(grad, x));
+  });
+  return y;
+}
+
+Held count_normal_noise(StepCount& step, double width) {
+  step.tape.hold(floats(kNodes, 4.5 * width));  // uniforms, radius, angle, ...
+  return step.tape.hold(floats(kNodes, width));
 }
 
 }  // namespace kdgat::model

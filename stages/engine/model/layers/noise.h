@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "engine/model/layers/step_count.h"
+
 namespace kdgat::kernels {
 struct BatchTensors;
 }
@@ -29,5 +31,10 @@ at::Tensor relu_dropout(at::Tensor&& x_NC, double p, uint32_t layer,
 /// The same where row g belongs to graph g.
 at::Tensor relu_dropout_of_graphs(const at::Tensor& x_GC, double p, uint32_t layer,
                                   const kernels::BatchTensors& batch);
+
+/// What relu_dropout() allocates. `is_last`: nobody reads x after this.
+Value count_relu_dropout(StepCount& step, const Value& x, bool is_last);
+/// What normal_noise() allocates and returns.
+Held count_normal_noise(StepCount& step, double width);
 
 }  // namespace kdgat::model

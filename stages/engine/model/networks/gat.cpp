@@ -35,9 +35,29 @@ at::Tensor layer(torch::nn::Module& conv, torch::nn::Module* norm, const at::Ten
   if (norm == nullptr) return relu_dropout(messages(conv, x, batch), p, name, batch);
   const at::Tensor h = messages(conv, x, batch);
   if (const auto* of_graph = norm->as<GraphNormImpl>()) {
-    return graph_norm_relu_dropout(h, *of_graph, p, name, batch);
+    return of_graph->forward(h, p, name, batch);
   }
   return norm_relu_dropout(h, *batch_norm, p, name, batch, first);
+}
+
+/// layer() on sizes; `attr`: the features of edges, where they are not those of the batch.
+Value count_layer(StepCount& step, const torch::nn::Module& conv, const torch::nn::Module* norm,
+                  const Value& x, const Held& attr) {
+  const auto* batch_norm = norm != nullptr ? norm->as<torch::nn::BatchNorm1dImpl>() : nullptr;
+  const auto* gin = conv.as<GinConvImpl>();
+  if (gin != nullptr && batch_norm != nullptr) return gin->count_to_norm(step, x, *batch_norm);
+  const auto* second = conv.as<GatV2ConvImpl>();
+  const Value h = gin != nullptr      ? gin->count(step, x)
+                  : second != nullptr ? second->count(step, x, attr)
+                                      : conv.as<GatConvImpl>()->count(step, x);
+  if (norm == nullptr) return count_relu_dropout(step, h, second == nullptr);
+  if (const auto* of_graph = norm->as<GraphNormImpl>()) return of_graph->count(step, h);
+  return count_norm_relu_dropout(step, h, *batch_norm);
+}
+
+Value count_pool(StepCount& step, const Value& x, const std::string& kind) {
+  if (kind == "mean") return count_mean_pool(step, x);
+  return kind == "sum" ? count_sum_pool(step, x) : count_max_pool(step, x);
 }
 
 at::Tensor pool(const at::Tensor& x_NC, const std::string& kind,
@@ -104,6 +124,29 @@ at::Tensor GraphClassifierImpl::pooled(const kernels::BatchTensors& given) {
 at::Tensor GraphClassifierImpl::classify(const at::Tensor& pooled_GF,
                                          const kernels::BatchTensors& batch) {
   return linear(head->hidden(pooled_GF, batch, kHead, true), head->last());
+}
+
+Value GraphClassifierImpl::count(StepCount& step) const {
+  const Value pooled = count_pooled(step);
+  return count_linear(step, head->count(step, pooled, true), head->last()).value;
+}
+
+Value GraphClassifierImpl::count_pooled(StepCount& step) const {
+  Tape& tape = step.tape;
+  const Held attr = reads_edges() ? input->count_edges(step) : nullptr;
+  Value h = input->count(step);
+  std::vector<Value> states;
+  for (std::size_t i = 0; i < convs->size(); ++i) {
+    tape.enter("layer " + std::to_string(i));
+    const auto conv = convs->ptr(i), norm = i < norms->size() ? norms->ptr(i) : nullptr;
+    h = step.checkpoint(h, [&step, conv, norm, attr](const Value& x) {
+      return count_layer(step, *conv, norm.get(), x, attr);
+    });
+    states.push_back(jk ? h : count_pool(step, h, config_.pooling));
+  }
+  tape.enter(jk ? "the LSTM" : "the perceptron");
+  if (jk) return count_pool(step, jk->count(step, states), config_.pooling);
+  return step.joined(states, kGraphs, h.width * static_cast<double>(states.size()));
 }
 
 GraphClassifier make_model(const GatConfig& config) {

@@ -4,7 +4,6 @@
 
 #include <torch/nn/module.h>
 #include <torch/nn/modules/container/modulelist.h>
-#include <torch/nn/pimpl.h>
 
 #include "engine/model/config/config.h"
 #include "engine/model/layers/gatv2_conv.h"
@@ -28,6 +27,9 @@ class GraphClassifierImpl : public torch::nn::Module {
   at::Tensor pooled(const kernels::BatchTensors& batch);
   at::Tensor classify(const at::Tensor& pooled_GF, const kernels::BatchTensors& batch);
 
+  /// The logits.
+  Value count(StepCount& step) const;
+
   const GatConfig& config() const { return config_; }
   /// Whether batches must carry edge features.
   bool reads_edges() const { return config_.conv == "gatv2"; }
@@ -41,9 +43,11 @@ class GraphClassifierImpl : public torch::nn::Module {
   Perceptron head{nullptr};
 
  private:
+  Value count_pooled(StepCount& step) const;
+
   GatConfig config_;
 };
-TORCH_MODULE(GraphClassifier);
+KDGAT_LAYER(GraphClassifier);
 
 GraphClassifier make_model(const GatConfig& config);
 

@@ -13,6 +13,19 @@ namespace {
 constexpr uint32_t kEncoder = 1, kLatent = 1000, kDecoder = 1001, kNeighbours = 1002;
 constexpr int64_t kDecoderHeads = 4;
 
+/// mean + noise * exp(logvar / 2)
+Value count_sample(StepCount& step, const Value& mean, const Value& logvar) {
+  Tape& tape = step.tape;
+  const Held noise = count_normal_noise(step, mean.width);
+  const Value half = tape.elementwise(logvar, Keeps::kNothing);
+  const Value deviation = tape.elementwise(half, Keeps::kResult);
+  const Value product = tape.value(kNodes, mean.width);
+  tape.then(product, [&tape, deviation = deviation.without_data(), noise](const Held&) {
+    tape.give(deviation);
+  });
+  return step.joined({mean, product}, kNodes, mean.width);
+}
+
 }  // namespace
 
 GraphAutoencoderImpl::GraphAutoencoderImpl(const VgaeConfig& config) : config_(config) {
@@ -60,6 +73,25 @@ VgaeOutput GraphAutoencoderImpl::forward(const kernels::BatchTensors& batch) {
   out.features_NX = output->forward(decoded, batch);
   if (config_.has_ids)
     out.features_NX = out.features_NX.sigmoid();  // those of windows are in [0, 1]
+  return out;
+}
+
+VgaeCount GraphAutoencoderImpl::count(StepCount& step) const {
+  Tape& tape = step.tape;
+  VgaeCount out;
+  Value h = input->count(step);
+  if (!config_.has_ids) out.wanted = h.data;
+  for (std::size_t i = 0; i < encoder->size(); ++i) {
+    tape.enter("encoder " + std::to_string(i));
+    h = encoder->ptr<BlockImpl>(i)->count(step, h);
+  }
+  tape.enter("the latent layer");
+  out.mean = count_linear(step, h, mean).value;
+  out.logvar = tape.elementwise(count_linear(step, h, logvar).value, Keeps::kInput);
+  out.z = count_sample(step, out.mean, out.logvar);
+  tape.enter("the decoder");
+  out.features = output->count(step, decoder->count(step, out.z));
+  if (config_.has_ids) out.features = tape.elementwise(out.features, Keeps::kResult);
   return out;
 }
 

@@ -6,7 +6,6 @@
 #include <torch/nn/module.h>
 #include <torch/nn/modules/container/modulelist.h>
 #include <torch/nn/modules/linear.h>
-#include <torch/nn/pimpl.h>
 
 #include "engine/model/config/config.h"
 #include "engine/model/layers/input.h"
@@ -22,11 +21,18 @@ struct VgaeOutput {
   at::Tensor logvar_NL;  ///< clamped to [-10, 10]
 };
 
+/// VgaeOutput on sizes.
+struct VgaeCount {
+  Value features, z, mean, logvar;
+  Held wanted;  ///< where they are not those of the batch
+};
+
 class GraphAutoencoderImpl : public torch::nn::Module {
  public:
   explicit GraphAutoencoderImpl(const VgaeConfig& config);
 
   VgaeOutput forward(const kernels::BatchTensors& batch);
+  VgaeCount count(StepCount& step) const;
   /// Of each node without identifiers the mean of its neighbours' features, as said by z, [N, X].
   at::Tensor neighbour_features(const at::Tensor& z_NL, const kernels::BatchTensors& batch);
   /// Input of neighbours->last(), [N, latent_dim].
@@ -48,7 +54,7 @@ class GraphAutoencoderImpl : public torch::nn::Module {
  private:
   VgaeConfig config_;
 };
-TORCH_MODULE(GraphAutoencoder);
+KDGAT_LAYER(GraphAutoencoder);
 
 GraphAutoencoder make_model(const VgaeConfig& config);
 

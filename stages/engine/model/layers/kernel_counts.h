@@ -1,7 +1,7 @@
 // What the kernels of a device hold beside what they are given and what they return, as counts of
 // numbers. The one place where a plan knows how kernels differ: where those of kernels/cpu or
 // kernels/cuda allocate otherwise, this is what changes with them. Those of kernels/plain are
-// operations of LibTorch, each with results of its own: footprint_plain.h has them.
+// operations of LibTorch, each with results of its own: count_plain.h has them.
 //
 // N nodes, E edges, K heads, W columns, D features of an edge, L inputs and V outputs of a head.
 #pragma once
@@ -44,7 +44,7 @@ struct KernelCounts {
   // Norm over graphs: sums of each graph, else of each block of nodes.
   bool sums_of_graphs = false;
 
-  // Heads: logits of rows_of_logits() rows so many times at once; 0: those of the CPU (Step::head).
+  // Heads: logits of rows_of_logits() rows so many times at once; 0: those of the CPU (count_head).
   double head_copies = 0;
   bool copies_head_gradient = false;  ///< of such rows
 };

@@ -1,6 +1,6 @@
-// What kernels in plain tensor operations (kernels/plain) hold, on sizes; included by
-// footprint_step.h alone. Every operation of LibTorch has a result of its own, and rows of edges
-// are held where kernels of cpu/ and cuda/ hold none: where those sources change, so must this.
+// What kernels in plain tensor operations (kernels/plain) hold, on sizes, for the layers that call
+// them. Every operation of LibTorch has a result of its own, and rows of edges are held where
+// kernels of cpu/ and cuda/ hold none.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,8 @@
 namespace kdgat::model {
 
 /// Attention of [N, W] rows `h` over edges and loops, with or without features of edges. `sums`:
-/// how many rows of W columns an edge keeps for its score beside those that are weighed. `others`
-/// gives what backward makes beside the gradient of h.
+/// how many rows of W columns an edge keeps for its score, in addition to those that are weighed.
+/// `others` gives what backward makes in addition to the gradient of h.
 inline memory::Value plain_attention(memory::Tape& tape, const memory::Value& h, double heads,
                                      double sums, double features, std::function<void()> others) {
   using memory::Cost;
@@ -65,15 +65,16 @@ inline memory::Value plain_relu_dropout(memory::Tape& tape, const memory::Value&
 }
 
 /// The norm before it: one operation over all rows, or some by graph.
-inline memory::Value plain_norm(memory::Tape& tape, const memory::Value& x, bool of_graph) {
+inline memory::Value plain_norm(memory::Tape& tape, const memory::Value& x, bool of_graph,
+                                const std::vector<double>& parameters) {
   memory::Value out = tape.value(x.rows, x.width);
   // Means of graphs by node, differences, and both again of their squares.
   const memory::Held kept = tape.hold(x.bytes() * (of_graph ? 4 : 0));
   tape.hold(x.bytes() * (of_graph ? 1 : 0));
-  tape.then(out, [&tape, x, kept, of_graph](const memory::Held&) {
+  tape.then(out, [&tape, x, kept, of_graph, parameters](const memory::Held&) {
     tape.hold(x.bytes() * (of_graph ? 3 : 0));
     tape.give(x);
-    tape.parameters(std::vector<double>(of_graph ? 3 : 2, x.width));
+    tape.parameters(parameters);
   });
   return out;
 }
