@@ -92,7 +92,7 @@ void count_head(StepCount& step, const Value& z, const torch::nn::Linear& layer)
   } else {
     // Of engine/kernels/cpu/heads.cpp.
     constexpr double kRowsOfHead = 60, kRowsOfGroup = 1024, kMostGroups = 16;
-    const double columns = 64 * static_cast<double>((num_ids + 63) / 64);
+    const double columns = 64 * std::ceil(static_cast<double>(num_ids) / 64);
     const double weights = (z.width + 1) * columns;
     const Held padded = once(weights), loss = tape.hold(kNodes * kFloat);
     // Factors as pairs of bfloat16, of the weights twice; not where the processor has no products

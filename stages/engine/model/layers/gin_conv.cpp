@@ -80,7 +80,7 @@ Value GinConvImpl::count_sums(StepCount& step, const Value& x) const {
     const Held product = tape.hold(x.bytes());
     tape.parameters({1});
   });
-  const Value out = tape.value(kNodes, x.width);
+  Value out = tape.value(kNodes, x.width);
   tape.then(out, [&tape, sum = sum.without_data(), own = own.without_data()](const Held& grad) {
     tape.pass(sum, grad);
     tape.pass(own, grad);

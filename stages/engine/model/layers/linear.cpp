@@ -99,9 +99,9 @@ LinearSize::LinearSize(const torch::nn::Linear& layer)
     : outputs(static_cast<double>(layer->weight.size(0))),
       parameters(elements_of({layer->weight, layer->bias})) {}
 
-LinearSize::LinearSize(int64_t inputs, int64_t outputs_)
-    : outputs(static_cast<double>(outputs_)),
-      parameters{static_cast<double>(inputs * outputs_), outputs} {}
+LinearSize::LinearSize(int64_t inputs, int64_t columns)
+    : outputs(static_cast<double>(columns)),
+      parameters{static_cast<double>(inputs * columns), outputs} {}
 
 CountedProduct count_linear(StepCount& step, const Value& x, const LinearSize& layer) {
   if (!has_own_products(step, x)) return count_linear_of_libtorch(step, x, layer);

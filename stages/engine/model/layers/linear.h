@@ -30,7 +30,7 @@ struct LinearSize {
   // NOLINTNEXTLINE(google-explicit-constructor): a layer is one
   LinearSize(const torch::nn::Linear& layer);
   /// Of a layer to come.
-  LinearSize(int64_t inputs, int64_t outputs);
+  LinearSize(int64_t inputs, int64_t columns);
 
   double outputs;
   std::vector<double> parameters;  ///< elements of the weights, then of the bias if there is one

@@ -144,9 +144,8 @@ json facts_of(const molecules::PocketConfig& config, int64_t parameters) {
 }
 
 memory::Footprint footprint_of(const EquivariantOptions& options, const Request& request,
-                               const molecules::PocketConfig& config,
                                const molecules::PocketModel& model, const json& facts) {
-  return molecules::footprint(config, options, sizes_of(options, request, facts), *model);
+  return molecules::footprint(model->encoder, options, sizes_of(options, request, facts), *model);
 }
 
 /// Vectors of molecules, [ids, W]; no more molecules at once than a step of training has.
@@ -295,7 +294,7 @@ json Equivariant::plan(const Options& given, const Request& request) {
     const std::unique_ptr<Setup> setup = set_up(options, request);
     const molecules::PocketModel& model = setup->objective->model();
     const memory::Footprint counted =
-        footprint_of(options, request, setup->config, model, setup->data.store.facts());
+        footprint_of(options, request, model, setup->data.store.facts());
     json out = facts_of(setup->config, model::count_parameters(*model));
     out.update(train::planned_memory(options, "none", counted, request, [&] {
       return train::plan_memory(options, *setup->objective, counted, setup->data.store,
@@ -309,7 +308,7 @@ json Equivariant::plan(const Options& given, const Request& request) {
   const molecules::PocketConfig config = make_config(options, width, 0);
   const molecules::PocketModel model(config, molecules.at("ligands"));
   json out = facts_of(config, model::count_parameters(*model));
-  const memory::Footprint counted = footprint_of(options, request, config, model, graphs.facts);
+  const memory::Footprint counted = footprint_of(options, request, model, graphs.facts);
   out.update(train::planned_memory(options, "none", counted, request, [&] {
     return train::plan_memory(options, counted, graphs.facts, request);
   }));
@@ -330,7 +329,7 @@ json Equivariant::run(const Options& given, const Request& request, Host& host) 
              "norm=equivariant does not");
   }
   train::Fit task;
-  task.footprint = footprint_of(options, request, setup->config, model, setup->data.store.facts());
+  task.footprint = footprint_of(options, request, model, setup->data.store.facts());
   task.identity = train::result_options(options);
   task.size = "pocket";
   task.headline = "mrr";

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -249,6 +250,59 @@ at::Tensor card_tensor_product(const at::Tensor& x, const RadialWeights& weights
   return CardProductFunction::apply(
       c10::make_intrusive<CardProduct>(over, irreps, only_scalars, block, x), x, weights.w1,
       weights.b1, weights.w2, weights.b2, weights.w3, weights.b3);
+}
+
+/// The coupled states of all edges, for a path at a time.
+Value count_card_tensor_product(PocketCount& step, const Value& state, const RadialWeights& weights,
+                                PocketCount::Edges& edges, const Irreps& irreps,
+                                bool only_scalars) {
+  constexpr Cost kAtoms = PocketCount::kAtoms;
+  const double hidden = weights.hidden();
+  const auto gated = static_cast<double>(irreps.gated().dim());
+  if (!edges.has_lists) {
+    edges.has_lists = true;
+    step.lists.push_back(
+        step.tape.hold(edges.rows * (3 * PocketCount::kInt) + kAtoms * (2 * PocketCount::kInt)));
+  }
+  // Of a path the weights that mix, the states of an edge, and the sums of a block of nodes.
+  struct Path {
+    double mixing, state, sums;
+  };
+  std::vector<Path> paths;
+  for (const TensorPath& path : tensor_paths(irreps)) {
+    if (path.in == 0 || path.out == 0 || (only_scalars && path.l1 > 0)) continue;
+    const auto in = static_cast<double>(path.in),
+               to = static_cast<double>(Irreps::components(path.l3));
+    const double of_node = to * (hidden + 1) * in;
+    const double some = std::max(1.0, std::floor(static_cast<double>(kCardBlock) / of_node));
+    paths.push_back({(hidden + 1) * in * static_cast<double>(path.out), to * in,
+                     std::min(some, step.nodes) * of_node});
+  }
+  Held parts;
+  {
+    const Held radial = step.rows(edges.rows, 4 * hidden);
+    parts = step.rows(kAtoms, gated);
+    for (const Path& path : paths) {
+      const Held mixing = step.once(path.mixing), z = step.rows(edges.rows, path.state);
+      step.once(path.sums);
+    }
+  }
+  Value out = step.tape.value(kAtoms, gated);
+  parts = nullptr;
+  step.tape.then(out, [=, &step, of = edges.rows, elements = weights.elements(),
+                       of_edge = weights.of_edge()](const Held&) {
+    const Held radial = step.rows(of, 4 * hidden), grad_out = step.rows(kAtoms, gated),
+               of_hidden = step.rows(of, hidden);
+    step.tape.give(state);
+    const Held of_third = step.once(of_edge * (hidden + 1));
+    for (const Path& path : paths) {
+      const Held mixing = step.once(2 * path.mixing), states = step.rows(of, 2 * path.state);
+      step.once(2 * path.sums);
+    }
+    step.rows(of, 3 * hidden);
+    step.tape.parameters(elements);
+  });
+  return out;
 }
 
 }  // namespace kdgat::molecules

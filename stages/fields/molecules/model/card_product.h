@@ -20,4 +20,7 @@ at::Tensor card_tensor_product(const at::Tensor& x, const RadialWeights& weights
                                const std::shared_ptr<const ProductEdges>& over,
                                const Irreps& irreps, bool only_scalars, int64_t block = kCardBlock);
 
+Value count_card_tensor_product(PocketCount& step, const Value& x, const RadialWeights& weights,
+                                PocketCount::Edges& edges, const Irreps& irreps, bool only_scalars);
+
 }  // namespace kdgat::molecules

@@ -48,6 +48,29 @@ at::Tensor IrrepsLinearImpl::forward(const at::Tensor& x) {
   return at::cat(parts, 1);
 }
 
+Value IrrepsLinearImpl::count(PocketCount& step, const Value& x) const {
+  Tape& tape = step.tape;
+  std::vector<Value> parts;
+  for (std::size_t l = 0; l < 3; ++l) {
+    const auto in = static_cast<double>(in_.mul[l] * Irreps::components(l)),
+               out = static_cast<double>(out_.mul[l] * Irreps::components(l));
+    if (out == 0 || in == 0) continue;
+    const Value from =
+        l == 0 && x.element == step.product ? step.view(x, in) : step.part(x, in, step.product);
+    const Value mixed = tape.value(x.rows, out, step.product);
+    tape.then(mixed, [&tape, from](const Held&) { tape.give(from); });
+    parts.push_back(l == 0 ? mixed.without_data() : tape.elementwise(mixed, Keeps::kNothing));
+    if (l == 0) parts.back().data = mixed.data;
+  }
+  Value y = step.joined(parts, static_cast<double>(out_.dim()), step.product);
+  const Value weights = tape.value(PocketCount::kOnce, 0);
+  tape.then(weights, [&tape, count = static_cast<double>(weight.numel())](const Held&) {
+    tape.parameters({count});
+  });
+  *weights.grad = tape.hold({});
+  return y;
+}
+
 ScalarsToIrrepsImpl::ScalarsToIrrepsImpl(const Irreps& irreps) : irreps_(irreps) {
   weight = register_parameter("weight", torch::randn({irreps.mul[0] * irreps.mul[0]}));
 }
@@ -59,6 +82,18 @@ at::Tensor ScalarsToIrrepsImpl::forward(const at::Tensor& scalars) {
   return at::constant_pad_nd(mixed, {0, irreps_.dim() - n});
 }
 
+Value ScalarsToIrrepsImpl::count(PocketCount& step, const Value& scalars) const {
+  Tape& tape = step.tape;
+  const Value in = step.rounded(scalars),
+              mixed = tape.value(scalars.rows, scalars.width, step.product);
+  tape.then(mixed, [&tape, in, count = static_cast<double>(weight.numel())](const Held&) {
+    tape.give(in);
+    tape.parameters({count});
+  });
+  const Value scaled = tape.elementwise(mixed, Keeps::kNothing);
+  return step.part(scaled, static_cast<double>(irreps_.dim()), scaled.element);  // with zeros
+}
+
 at::Tensor gate(const at::Tensor& x, const Irreps& irreps) {
   const Irreps gated = irreps.gated();
   const at::Tensor gates =
@@ -68,6 +103,25 @@ at::Tensor gate(const at::Tensor& x, const Irreps& irreps) {
       part_of(x, gated, 2) * gates.narrow(1, irreps.mul[1], irreps.mul[2]).unsqueeze(2);
   return at::cat(
       {kSilu * at::silu(x.narrow(1, 0, irreps.mul[0])), vectors.flatten(1), tensors.flatten(1)}, 1);
+}
+
+Value count_gate(PocketCount& step, const Value& x, const Irreps& irreps) {
+  Tape& tape = step.tape;
+  const auto scalars = static_cast<double>(irreps.mul[0]),
+             gates = static_cast<double>(irreps.mul[1] + irreps.mul[2]),
+             rest = static_cast<double>(irreps.dim()) - scalars;
+  const Value raw = step.view(x, gates);
+  const Value weights =
+      tape.elementwise(tape.elementwise(raw.without_data(), Keeps::kResult), Keeps::kNothing);
+  const Value turning = step.view(x, rest);
+  const Value products = tape.value(x.rows, rest);
+  tape.then(products, [&tape, weights, turning](const Held&) {
+    const Held of_gates = tape.hold(turning.bytes());
+    tape.give(turning);
+    tape.give(weights);
+  });
+  const Value active = tape.elementwise(step.silu(step.view(x, scalars)), Keeps::kNothing);
+  return step.joined({active, products}, static_cast<double>(irreps.dim()), PocketCount::kFloat);
 }
 
 IrrepsNormImpl::IrrepsNormImpl(const Irreps& irreps, NormForm form) : irreps_(irreps), form_(form) {
@@ -103,6 +157,33 @@ at::Tensor IrrepsNormImpl::forward(const at::Tensor& x) {
     first += irreps_.mul[l];
   }
   return at::cat(parts, 1);
+}
+
+Value IrrepsNormImpl::count(PocketCount& step, const Value& x) const {
+  Tape& tape = step.tape;
+  const auto scalars = static_cast<double>(irreps_.mul[0]),
+             rest = static_cast<double>(irreps_.dim()) - scalars;
+  const double channels = static_cast<double>(irreps_.channels()) - scalars;
+  const Value straight = step.layer_norm(step.view(x, scalars));
+  const Value turning = step.view(x, rest);
+  Value out = tape.value(x.rows, rest);
+  if (form_ == NormForm::kPublished) {
+    const Held statistics = step.rows(x.rows, 2 * channels);
+    tape.then(out, [&tape, turning, statistics](const Held&) { tape.give(turning); });
+  } else {
+    const Value unit = tape.value(x.rows, rest);
+    const Held sizes = step.rows(x.rows, 2);
+    tape.then(unit, [&tape, turning, sizes](const Held&) {
+      const Held of_size = tape.hold(turning.bytes());
+      tape.give(turning);
+    });
+    tape.then(out, [&tape, unit, channels](const Held&) {
+      tape.hold(unit.bytes());
+      tape.give(unit);
+      tape.parameters({channels});
+    });
+  }
+  return step.joined({straight, out}, static_cast<double>(irreps_.dim()), PocketCount::kFloat);
 }
 
 at::Tensor invariants(const at::Tensor& x, const Irreps& irreps) {

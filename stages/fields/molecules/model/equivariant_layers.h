@@ -4,11 +4,12 @@
 
 #include <torch/nn/module.h>
 #include <torch/nn/modules/container/sequential.h>
-#include <torch/nn/pimpl.h>
 
 #include <vector>
 
+#include "engine/model/layers/layer.h"
 #include "fields/molecules/model/irreps.h"
+#include "fields/molecules/model/pocket_count.h"
 
 namespace kdgat::molecules {
 
@@ -17,30 +18,33 @@ class IrrepsLinearImpl : public torch::nn::Module {
  public:
   IrrepsLinearImpl(const Irreps& in, const Irreps& out);
   at::Tensor forward(const at::Tensor& x);  ///< [N,in.dim()] to [N,out.dim()]
+  Value count(PocketCount& step, const Value& x) const;
 
   at::Tensor weight;
 
  private:
   Irreps in_, out_;
 };
-TORCH_MODULE(IrrepsLinear);
+KDGAT_LAYER(IrrepsLinear);
 
 /// Scalars to a state whose vectors and tensors are exactly 0: [N,n] to [N,dim].
 class ScalarsToIrrepsImpl : public torch::nn::Module {
  public:
   explicit ScalarsToIrrepsImpl(const Irreps& irreps);
   at::Tensor forward(const at::Tensor& scalars);
+  Value count(PocketCount& step, const Value& scalars) const;
 
   at::Tensor weight;  ///< [n n]
 
  private:
   Irreps irreps_;
 };
-TORCH_MODULE(ScalarsToIrreps);
+KDGAT_LAYER(ScalarsToIrreps);
 
 /// Of [N, irreps.gated().dim()]: SiLU of the scalars, and vectors and tensors times the sigmoid of
 /// the gate of each; both scaled to keep the second moment of a normal input. [N,irreps.dim()].
 at::Tensor gate(const at::Tensor& x, const Irreps& irreps);
+Value count_gate(PocketCount& step, const Value& x, const Irreps& irreps);
 
 /// Scalars by their layer norm; each l > 0 divided by the root of its mean square over channels and
 /// components. It turns with its input. The published norm takes the layer norm of each channel's
@@ -51,6 +55,7 @@ class IrrepsNormImpl : public torch::nn::Module {
  public:
   explicit IrrepsNormImpl(const Irreps& irreps, NormForm form = NormForm::kEquivariant);
   at::Tensor forward(const at::Tensor& x);
+  Value count(PocketCount& step, const Value& x) const;
 
   at::Tensor weight, bias;  ///< one a channel, published a scalar; one a scalar or none
 
@@ -59,7 +64,7 @@ class IrrepsNormImpl : public torch::nn::Module {
   Irreps irreps_;
   NormForm form_;
 };
-TORCH_MODULE(IrrepsNorm);
+KDGAT_LAYER(IrrepsNorm);
 
 /// Scalars, and the length of each vector and tensor; with slope 0 where one is 0. [N,channels()].
 at::Tensor invariants(const at::Tensor& x, const Irreps& irreps);

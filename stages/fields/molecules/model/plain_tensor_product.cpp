@@ -1,5 +1,6 @@
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -45,6 +46,35 @@ at::Tensor plain_tensor_product(const at::Tensor& x, const RadialWeights& weight
   }
   const at::Tensor joined = at::cat({out[0].flatten(1), out[1].flatten(1), out[2].flatten(1)}, 1);
   return at::zeros({x.size(0), gated.dim()}, x.options()).index_add(0, target, joined);
+}
+
+/// The weights of each edge and of each path what is coupled, kept for backward.
+Value count_plain_tensor_product(PocketCount& step, const Value& state,
+                                 const RadialWeights& weights, const PocketCount::Edges& edges,
+                                 const Irreps& irreps) {
+  const double hidden = weights.hidden(), of_edge = weights.of_edge();
+  const auto gated = static_cast<double>(irreps.gated().dim()),
+             dim = static_cast<double>(irreps.dim());
+  double coupled = 0, sums = 0;
+  for (const TensorPath& path : tensor_paths(irreps)) {
+    if (path.in == 0 || path.out == 0) continue;
+    const auto in = static_cast<double>(path.in), out = static_cast<double>(path.out);
+    const auto to = static_cast<double>(Irreps::components(path.l3));
+    coupled += in * to;  // stacked, for the product with the weights
+    sums = std::max(sums, 2 * out * to);
+  }
+  const Held kept = step.rows(edges.rows, 4 * hidden + of_edge + dim + coupled + gated + 4);
+  const Held joined = step.rows(edges.rows, 2 * gated + sums);
+  Value out = step.tape.value(PocketCount::kAtoms, gated);
+  step.tape.then(
+      out, [=, &step, of = edges.rows, elements = weights.elements(), kept = kept](const Held&) {
+        const Held of_joined = step.rows(of, 2 * gated), of_edges = step.rows(of, 2 * of_edge),
+                   of_x = step.rows(of, 2 * dim);
+        step.tape.give(state);
+        step.rows(of, 3 * hidden);
+        step.tape.parameters(elements);
+      });
+  return out;
 }
 
 }  // namespace kdgat::molecules

@@ -6,6 +6,8 @@
 #include <torch/nn/modules/linear.h>
 #include <torch/nn/modules/normalization.h>
 
+#include <string>
+
 #include "engine/kernels/kernels_for.h"
 #include "engine/kernels/norm.h"
 #include "engine/model/layers/recompute.h"
@@ -120,6 +122,21 @@ at::Tensor MessagePassingImpl::forward(const at::Tensor& x,
   return layer_norm.is_empty() ? out : layer_norm->forward(out);
 }
 
+Value MessagePassingImpl::count(PocketCount& step, const Value& x, PocketCount::Edges& edges,
+                                bool only_scalars) const {
+  const Value state = step.widened(linear_in->count(step, x));
+  const Value message = count_tensor_product(step, state, weights(), edges, irreps_, only_scalars);
+  Value out;
+  if (self_connection.is_empty()) {
+    out = count_gate(step, message, irreps_);
+  } else {
+    const Value own = self_connection->count(step, x);
+    out = is_improved_ ? count_improved_update(step, x, own, message, irreps_)
+                       : step.sum(x, count_gate(step, step.sum(own, message), irreps_));
+  }
+  return layer_norm.is_empty() ? out : layer_norm->count(step, out);
+}
+
 TermMessagesImpl::TermMessagesImpl(const Irreps& irreps, int64_t attributes,
                                    const std::string& name, bool norm)
     : irreps_(irreps) {
@@ -146,6 +163,30 @@ at::Tensor TermMessagesImpl::forward(const at::Tensor& x, const MoleculeTerms& t
   return output_projection->forward(sum / static_cast<double>(terms.centres.size()));
 }
 
+Value TermMessagesImpl::count(PocketCount& step, const Value& x, const Cost& terms,
+                              int centres) const {
+  Tape& tape = step.tape;
+  const auto scalars = static_cast<double>(irreps_.mul[0]);
+  const auto columns = mlp->ptr<torch::nn::LinearImpl>(0)->options.in_features();
+  Value input = tape.value(terms, static_cast<double>(columns));
+  tape.then(input, [&step, x = x.without_data(), scalars](const Held&) {
+    step.rows(PocketCount::kAtoms, 2 * scalars);
+    step.tape.give(x);
+  });
+  if (!input_norm.is_empty()) input = step.layer_norm(input);
+  Value message = step.linear(input, kTermHidden);
+  message = step.linear(step.silu(message), kTermHidden);
+  message = step.linear(step.silu(message), scalars);
+  Value total;
+  for (int centre = 0; centre < centres; ++centre) {
+    const Value mean = tape.value(PocketCount::kAtoms, scalars, message.element);
+    const Held counts = step.rows(PocketCount::kAtoms, 1);
+    tape.then(mean, [&tape, message, counts](const Held&) { tape.give(message); });
+    total = centre == 0 ? mean : step.sum(total, mean);
+  }
+  return output_projection->count(step, tape.elementwise(total, Keeps::kNothing));
+}
+
 FeatureEmbeddingImpl::FeatureEmbeddingImpl(const PocketConfig& config) {
   const int64_t width = config.feature_hidden;
   using torch::nn::LayerNorm;
@@ -170,6 +211,25 @@ at::Tensor FeatureEmbeddingImpl::forward(const at::Tensor& x, const at::Tensor& 
   at::Tensor scalars = feature_mlp->forward(x);
   if (kind_weight.defined()) scalars = scalars + at::embedding(kind_weight, kind);
   return irreps_projection->forward(scalars);
+}
+
+Value FeatureEmbeddingImpl::count(PocketCount& step) const {
+  Tape& tape = step.tape;
+  const auto* first = feature_mlp->ptr<torch::nn::LinearImpl>(0).get();
+  const auto width = static_cast<double>(first->options.out_features());
+  const auto scalars =
+      static_cast<double>(feature_mlp->ptr<torch::nn::LinearImpl>(6)->options.out_features());
+  Value x{PocketCount::kAtoms, kAtomFeatures, PocketCount::kFloat, nullptr, nullptr};
+  for (int layer = 0; layer < 2; ++layer) x = step.layer_norm(step.silu(step.linear(x, width)));
+  x = step.linear(x, scalars);
+  if (kind_weight.defined()) {
+    const Value kinds = tape.value(PocketCount::kAtoms, scalars);
+    tape.then(kinds, [&tape, table = static_cast<double>(kind_weight.numel())](const Held&) {
+      tape.parameters({table});
+    });
+    x = step.sum(x, kinds);
+  }
+  return irreps_projection->count(step, x);
 }
 
 PocketEncoderImpl::PocketEncoderImpl(const PocketConfig& config) : config_(config) {
@@ -280,6 +340,51 @@ at::Tensor PocketEncoderImpl::v2_block(const at::Tensor& h, std::size_t layer,
   return out;
 }
 
+/// v3_update() before its norms, or v2_block().
+Value PocketEncoderImpl::count_messages(PocketCount& step, const Value& h,
+                                        std::size_t layer) const {
+  const bool only_scalars = layer == 0;
+  const auto over = [&](const torch::nn::ModuleList& layers, PocketCount::Edges& edges) {
+    return layers->ptr<MessagePassingImpl>(layer)->count(step, h, edges, only_scalars);
+  };
+  // By fixed numbers, or by learned ones.
+  const auto weighed = [&](const Value& x) {
+    return config_.v3 ? step.tape.elementwise(x, Keeps::kNothing) : step.scaled(x);
+  };
+  Value out = over(bonded_mp_layers, step.bonded);
+  if (config_.v3) out = weighed(out);
+  if (config_.multi_hop) {
+    const auto add = [&](const torch::nn::ModuleList& layers, const Cost& terms, int centres) {
+      const auto messages = layers->ptr<TermMessagesImpl>(layer);
+      out = step.sum(out, weighed(messages->count(step, h, terms, centres)));
+    };
+    add(angle_mp_layers, step.angles, 1);
+    add(dihedral_mp_layers, step.dihedrals, 2);
+  }
+  if (config_.nonbonded) out = step.sum(out, weighed(over(nonbonded_mp_layers, step.nonbonded)));
+  return out;
+}
+
+Value PocketEncoderImpl::count_block(PocketCount& step, const Value& h, std::size_t layer) const {
+  Value out;
+  if (config_.v3) {
+    const auto norm = [&](const torch::nn::ModuleList& norms, const Value& x) {
+      return norms->ptr<IrrepsNormImpl>(layer)->count(step, x);
+    };
+    const Value messages = count_messages(step, norm(pre_norms, step.widened(h)), layer);
+    out = step.sum(h, norm(post_norms, messages));
+  } else {
+    out = count_messages(step, h, layer);
+  }
+  if (config_.dropout > 0) {
+    const auto scalars = static_cast<double>(config_.hidden.mul[0]);
+    const Value dropped = step.drop(step.view(out, scalars).without_data());
+    const Value rest = step.view(out, out.width - scalars).without_data();
+    out = step.joined({dropped, rest}, out.width, out.element);
+  }
+  return out;
+}
+
 std::vector<at::Tensor> PocketEncoderImpl::block_parameters(std::size_t layer) const {
   std::vector<at::Tensor> out;
   for (const at::Tensor& weight : {angle_weight, dihedral_weight, nonbonded_weight}) {
@@ -374,6 +479,64 @@ at::Tensor PocketEncoderImpl::forward(const MoleculeBatch& batch) {
   if (config_.plain == 0) return output_projection->forward(pooled);
   const at::Tensor rows = output_projection->ptr<torch::nn::LinearImpl>(0)->forward(pooled);
   return output_projection->ptr<torch::nn::LayerNormImpl>(1)->forward(rows + of_plain(batch));
+}
+
+/// From the states of atoms to a row a molecule.
+Value PocketEncoderImpl::count_pool(PocketCount& step, const Value& h) const {
+  Tape& tape = step.tape;
+  const auto scalars = static_cast<double>(config_.hidden.mul[0]);
+  const auto width = static_cast<double>(config_.invariants());
+  const Value lengths =
+      tape.value(h.rows, static_cast<double>(config_.hidden.channels()) - scalars);
+  tape.then(lengths, [&tape, h, kept = lengths.data](const Held&) {
+    const Held of_parts = tape.hold(h.bytes());
+    tape.give(h);
+  });
+  std::vector<Value> parts = {step.view(h, scalars).without_data(), lengths.without_data()};
+  if (config_.enhanced_invariants) {
+    parts.push_back(count_channel_cosines(step, h, config_.hidden).without_data());
+  }
+  const Value of_atoms = step.joined(parts, width, PocketCount::kFloat);
+  if (!query_pooling.is_empty()) return query_pooling->count(step, of_atoms);
+  Value weighed = of_atoms;
+  if (config_.pooling == kPoolings[0]) {
+    Value hidden = of_atoms;
+    for (int layer = 0; layer < 2; ++layer) {
+      hidden = step.silu(step.linear(hidden, static_cast<double>(config_.pooling_hidden)));
+      if (config_.dropout > 0) hidden = step.drop(hidden);
+    }
+    const Value weight = tape.elementwise(step.linear(hidden, 1), Keeps::kResult);
+    weighed = tape.value(of_atoms.rows, width);
+    tape.then(weighed, [&tape, of_atoms, weight](const Held&) {
+      const Held of_weights = tape.hold(of_atoms.bytes());
+      tape.give(of_atoms);
+      tape.give(weight);
+    });
+  }
+  Value out = tape.value(PocketCount::kMolecules, width);
+  tape.then(out, [&tape, weighed = weighed.without_data()](const Held&) { tape.give(weighed); });
+  return out;
+}
+
+Value PocketEncoderImpl::count(PocketCount& step) const {
+  Tape& tape = step.tape;
+  tape.enter("the embedding");
+  Value h = input_embedding->count(step);
+  for (std::size_t layer = 0; layer < bonded_mp_layers->size(); ++layer) {
+    tape.enter("block " + std::to_string(layer));
+    const auto body = [this, &step, layer](const Value& x) { return count_block(step, x, layer); };
+    h = config_.checkpoints ? tape.checkpoint(h, body) : body(h);
+  }
+  // Plain numbers, and what their network keeps of its hidden rows.
+  const Held plain =
+      step.rows(PocketCount::kMolecules,
+                config_.plain > 0 ? static_cast<double>(config_.plain + 3 * kPlainHidden) : 0);
+  tape.enter("the pooling");
+  const Value rows = count_pool(step, h);
+  h = {};
+  const Value out = step.layer_norm(step.linear(rows, static_cast<double>(config_.output)));
+  step.lists.push_back(plain);
+  return out;
 }
 
 }  // namespace kdgat::molecules

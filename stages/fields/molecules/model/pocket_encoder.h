@@ -9,7 +9,6 @@
 #include <torch/nn/module.h>
 #include <torch/nn/modules/container/modulelist.h>
 #include <torch/nn/modules/normalization.h>
-#include <torch/nn/pimpl.h>
 
 #include <array>
 #include <memory>
@@ -19,6 +18,7 @@
 
 #include "engine/kernels/batch_tensors.h"
 #include "engine/model/config/least_size.h"
+#include "engine/model/layers/layer.h"
 #include "fields/molecules/model/equivariant_layers.h"
 #include "fields/molecules/model/pocket_v3.h"
 #include "fields/molecules/model/tensor_product.h"
@@ -116,6 +116,8 @@ class MessagePassingImpl : public torch::nn::Module {
   MessagePassingImpl(const PocketConfig& config, int64_t attributes, bool bonded);
   at::Tensor forward(const at::Tensor& x, const std::shared_ptr<const ProductEdges>& over,
                      bool only_scalars);
+  Value count(PocketCount& step, const Value& x, PocketCount::Edges& edges,
+              bool only_scalars) const;
 
   IrrepsLinear linear_in{nullptr}, self_connection{nullptr};
   torch::nn::Sequential radial_mlp{nullptr};
@@ -126,7 +128,7 @@ class MessagePassingImpl : public torch::nn::Module {
   Irreps irreps_;
   bool is_improved_;
 };
-TORCH_MODULE(MessagePassing);
+KDGAT_LAYER(MessagePassing);
 
 /// Mean at each centre of an MLP of the outer atoms' scalars and the term's numbers; with `norm` of
 /// their layer norm.
@@ -135,6 +137,8 @@ class TermMessagesImpl : public torch::nn::Module {
   TermMessagesImpl(const Irreps& irreps, int64_t attributes, const std::string& name,
                    bool norm = false);
   at::Tensor forward(const at::Tensor& x, const MoleculeTerms& terms);
+  /// Of terms with so many centres.
+  Value count(PocketCount& step, const Value& x, const Cost& terms, int centres) const;
 
   torch::nn::LayerNorm input_norm{nullptr};
   torch::nn::Sequential mlp{nullptr};
@@ -143,18 +147,19 @@ class TermMessagesImpl : public torch::nn::Module {
  private:
   Irreps irreps_;
 };
-TORCH_MODULE(TermMessages);
+KDGAT_LAYER(TermMessages);
 
 class FeatureEmbeddingImpl : public torch::nn::Module {
  public:
   explicit FeatureEmbeddingImpl(const PocketConfig& config);
   at::Tensor forward(const at::Tensor& x, const at::Tensor& kind);
+  Value count(PocketCount& step) const;
 
   torch::nn::Sequential feature_mlp{nullptr};
   ScalarsToIrreps irreps_projection{nullptr};
   at::Tensor kind_weight;  ///< [kinds+1, scalars], with kinds alone
 };
-TORCH_MODULE(FeatureEmbedding);
+KDGAT_LAYER(FeatureEmbedding);
 
 class PocketEncoderImpl : public torch::nn::Module {
  public:
@@ -162,6 +167,8 @@ class PocketEncoderImpl : public torch::nn::Module {
 
   at::Tensor forward(const MoleculeBatch& batch);  ///< [G,W]
   at::Tensor states(const MoleculeBatch& batch);   ///< [N,hidden.dim()]
+  /// [G,W] before its norm, as plain numbers are added to it.
+  Value count(PocketCount& step) const;
   const PocketConfig& config() const { return config_; }
 
   FeatureEmbedding input_embedding{nullptr};
@@ -179,8 +186,11 @@ class PocketEncoderImpl : public torch::nn::Module {
   at::Tensor logits(const at::Tensor& invariants, const MoleculeBatch& batch);
   at::Tensor of_plain(const MoleculeBatch& batch);
   at::Tensor pool(const at::Tensor& invariants, const MoleculeBatch& batch);
+  Value count_block(PocketCount& step, const Value& h, std::size_t layer) const;
+  Value count_messages(PocketCount& step, const Value& h, std::size_t layer) const;
+  Value count_pool(PocketCount& step, const Value& h) const;
   PocketConfig config_;
 };
-TORCH_MODULE(PocketEncoder);
+KDGAT_LAYER(PocketEncoder);
 
 }  // namespace kdgat::molecules

@@ -8,18 +8,8 @@
 
 namespace kdgat::molecules {
 
-/// Of all molecules of a data set, and how many of them a batch has at most.
-struct PocketSizes {
-  int64_t molecules = 1, batch = 1;
-  int64_t atoms = 1, bonds = 0, pairs = 0, angles = 0, dihedrals = 0;
-  int64_t catalogue = 0;  ///< ligands that the loss compares a molecule with, beside its own
-  int64_t threads = 1;
-  /// Of the device. Beyond the CPU also what its allocator rounds is counted (Footprint::rounding);
-  /// the tensor product in plain operations holds the weights of each edge (tensor_product.h).
-  kernels::KernelSet kernels = kernels::KernelSet::kCpu;
-};
-
-memory::Footprint footprint(const PocketConfig& config, const memory::StepForm& form,
-                            const PocketSizes& sizes, const torch::nn::Module& model);
+/// `trained`: all that is trained and kept, `encoder` among it, which the footprint holds.
+memory::Footprint footprint(const PocketEncoder& encoder, const memory::StepForm& form,
+                            const PocketSizes& sizes, const torch::nn::Module& trained);
 
 }  // namespace kdgat::molecules

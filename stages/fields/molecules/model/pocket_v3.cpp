@@ -91,4 +91,61 @@ at::Tensor QueryPoolingImpl::forward(const at::Tensor& rows, const at::Tensor& m
   return output->forward(sums((by_head(value->forward(rows)) * weight.unsqueeze(2)).flatten(1)));
 }
 
+Value QueryPoolingImpl::count(PocketCount& step, const Value& rows) const {
+  Tape& tape = step.tape;
+  const auto width = static_cast<double>(queries.numel());
+  const Value keys = step.widened(step.linear(rows, width));
+  const Value weight = tape.value(rows.rows, static_cast<double>(heads_));
+  const Held raw = step.rows(rows.rows, 3 * static_cast<double>(heads_));
+  tape.then(weight, [&tape, keys, raw, width](const Held&) {
+    tape.hold(keys.bytes());
+    tape.give(keys);
+    tape.parameters({width});
+  });
+  const Value values = step.widened(step.linear(rows, width));
+  const Value weighed = tape.value(rows.rows, width);
+  tape.then(weighed, [&tape, values, weight](const Held&) {
+    tape.hold(values.bytes());
+    tape.give(values);
+    tape.give(weight);
+  });
+  // What a sum reads is kept, for its shape.
+  const Value sums = tape.value(PocketCount::kMolecules, width);
+  tape.then(sums, [&tape, weighed](const Held&) { tape.give(weighed); });
+  return step.linear(sums, rows.width);
+}
+
+/// Unit rows and their products.
+Value count_channel_cosines(PocketCount& step, const Value& x, const Irreps& irreps) {
+  Tape& tape = step.tape;
+  const auto of = [&](std::size_t l) { return static_cast<double>(irreps.mul[l]); };
+  const double turning = 3 * of(1) + 5 * of(2), squares = of(1) * of(1) + of(2) * of(2);
+  const Value unit = tape.value(x.rows, turning);
+  const Held lengths = step.rows(x.rows, 2 * (of(1) + of(2)));
+  tape.then(unit, [&tape, x, lengths](const Held&) {
+    const Held of_parts = tape.hold(x.bytes());
+    tape.give(x);
+  });
+  const Value every = tape.value(x.rows, squares);
+  tape.then(every, [&tape, unit](const Held&) {
+    tape.hold(unit.bytes());
+    tape.give(unit);
+  });
+  return step.part(every, static_cast<double>(channel_pairs(irreps)), PocketCount::kFloat);
+}
+
+Value count_improved_update(PocketCount& step, const Value& x, const Value& own,
+                            const Value& message, const Irreps& irreps) {
+  Tape& tape = step.tape;
+  const Value kept = step.part(own, static_cast<double>(irreps.dim()), own.element);
+  const Value gated = tape.value(x.rows, message.width);
+  tape.then(gated,
+            [&tape, own = own.without_data(), message = message.without_data()](const Held& grad) {
+              tape.give(own);
+              tape.pass(message, grad);
+            });
+  const Value with_own = step.sum(x, kept);
+  return step.sum(with_own, count_gate(step, gated, irreps));
+}
+
 }  // namespace kdgat::molecules

@@ -248,4 +248,48 @@ at::Tensor tensor_product(const at::Tensor& x, const RadialWeights& weights,
                                       c10::make_intrusive<Product>(over, irreps, only_scalars));
 }
 
+Value count_tensor_product(PocketCount& step, const Value& state, const RadialWeights& weights,
+                           PocketCount::Edges& edges, const Irreps& irreps, bool only_scalars) {
+  if (step.kernels == kernels::KernelSet::kCuda) {
+    return count_card_tensor_product(step, state, weights, edges, irreps, only_scalars);
+  }
+  if (step.kernels == kernels::KernelSet::kPlain) {
+    return count_plain_tensor_product(step, state, weights, edges, irreps);
+  }
+  constexpr Cost kAtoms = PocketCount::kAtoms;
+  const ProductPlan plan(irreps, only_scalars);
+  const auto dim = static_cast<double>(irreps.dim());
+  const auto gated = static_cast<double>(plan.gated.dim());
+  const double hidden = weights.hidden(), inputs = weights.inputs();
+  const double third = weights.of_edge() * (hidden + 1);  // weights and biases
+  const auto columns = static_cast<double>(plan.p_columns);
+  const double block = static_cast<double>(kProductBlock) * step.threads;
+  const double of_sources = columns * (hidden + 1),
+               of_targets = static_cast<double>(plan.z_columns) * (hidden + 1);
+
+  Value out = step.tape.value(kAtoms, gated);
+  {
+    const Held x = step.rows(kAtoms, dim), h = step.rows(edges.rows, hidden),
+               turned = step.once(third), messages = step.rows(edges.rows, columns),
+               sums = step.rows(kAtoms, gated);
+    step.once(block * std::max(of_sources, of_targets));
+    step.rows(kAtoms, gated);  // its parts by channel, before they stand side by side
+  }
+  step.tape.then(
+      out, [=, &step, elements = weights.elements(), parts = static_cast<double>(edges.parts),
+            radial_parts = static_cast<double>(edges.radial_parts), of = edges.rows](const Held&) {
+        const Held x = step.rows(kAtoms, dim), grad_out = step.rows(kAtoms, gated),
+                   h = step.rows(of, hidden), turned = step.once(third),
+                   of_weights = step.once(parts * third),
+                   of_states = step.rows(kAtoms, (parts + 1) * dim), of_h = step.rows(of, hidden);
+        step.once(block * std::max(of_sources, 2 * of_targets));
+        const Held of_x = step.rows(kAtoms, dim);
+        step.rows(kAtoms, dim);
+        step.tape.give(state);
+        step.once(radial_parts * (hidden + inputs + 2) * hidden);
+        step.tape.parameters(elements);
+      });
+  return out;
+}
+
 }  // namespace kdgat::molecules

@@ -14,9 +14,11 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
+#include <vector>
 
 #include "fields/molecules/model/irreps.h"
 #include "fields/molecules/model/molecule_edges.h"
+#include "fields/molecules/model/pocket_count.h"
 
 namespace kdgat::molecules {
 
@@ -25,6 +27,15 @@ struct RadialWeights {
   at::Tensor w1, b1;  ///< [H,R], [H]
   at::Tensor w2, b2;  ///< [H,H], [H]
   at::Tensor w3, b3;  ///< [P,H], [P]: V
+
+  double inputs() const { return static_cast<double>(w1.size(1)); }
+  double hidden() const { return static_cast<double>(w1.size(0)); }
+  double of_edge() const { return static_cast<double>(w3.size(0)); }
+  /// Elements of each, for Tape::parameters().
+  std::vector<double> elements() const {
+    const double h = hidden();
+    return {inputs() * h, h, h * h, h, of_edge() * h, of_edge()};
+  }
 };
 
 /// What a product is taken over; shared by the layers of a network.
@@ -51,12 +62,18 @@ at::Tensor tensor_product(const at::Tensor& x, const RadialWeights& weights,
                           const std::shared_ptr<const ProductEdges>& over, const Irreps& irreps,
                           bool only_scalars = false);
 
+/// What it holds, by the kernels of the step.
+Value count_tensor_product(PocketCount& step, const Value& x, const RadialWeights& weights,
+                           PocketCount::Edges& edges, const Irreps& irreps, bool only_scalars);
+
 /// The same with the weights of each edge held, in plain tensor operations: the reference, and what
 /// runs on other devices. Differentiable in everything.
 at::Tensor plain_tensor_product(const at::Tensor& x, const RadialWeights& weights,
                                 const at::Tensor& source, const at::Tensor& target,
                                 const at::Tensor& harmonics, const at::Tensor& radial,
                                 const Irreps& irreps);
+Value count_plain_tensor_product(PocketCount& step, const Value& x, const RadialWeights& weights,
+                                 const PocketCount::Edges& edges, const Irreps& irreps);
 
 /// Into how many parts the work of a product is divided, whatever the number of threads: gradients
 /// of weights and states are kept once a part.

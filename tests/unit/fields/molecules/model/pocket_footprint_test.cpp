@@ -93,7 +93,10 @@ Compared compare(const molecules::MoleculeStore& store, int64_t molecules, Pocke
   sizes.threads = at::get_num_threads();
   const memory::Size size{batch.graphs, batch.nodes, batch.edges};
   sizes.kernels = kernels;
-  const memory::Footprint counted = footprint(config, form, sizes, objective.module()).at(size);
+  const memory::Footprint counted =
+      footprint(dynamic_cast<PocketModelImpl&>(objective.module()).encoder, form, sizes,
+                objective.module())
+          .at(size);
   return {static_cast<double>(counted.held() +
                               static_cast<int64_t>(counted.largest(size).cost.of(size))),
           static_cast<double>(scope.peak() - scope.start()), counted.margin,
@@ -217,7 +220,7 @@ TEST_CASE("a plan names the batch of pockets for cards of 8 to 80 GiB", "[molecu
   sizes.pairs = sizes.molecules * 1157;
   sizes.angles = sizes.molecules * 383;
   sizes.dihedrals = sizes.molecules * 712;
-  const memory::Footprint counted = footprint(config, {"32", false}, sizes, *model);
+  const memory::Footprint counted = footprint(model->encoder, {"32", false}, sizes, *model);
   const memory::GraphSizes graphs = {
       {sizes.molecules, sizes.atoms, 2 * (sizes.bonds + sizes.pairs)}, {1, 1200, 20000}, -1};
   constexpr int64_t kContext = int64_t{500} << 20;
@@ -244,7 +247,7 @@ TEST_CASE("of uneven pockets the largest batch of an epoch is planned for", "[mo
   sizes.batch = 4;
   sizes.atoms = 400 * 200;
   sizes.pairs = 400 * 1000;
-  const memory::Footprint counted = footprint(config, {"32", false}, sizes, *model);
+  const memory::Footprint counted = footprint(model->encoder, {"32", false}, sizes, *model);
   memory::GraphSizes graphs = {{400, 400 * 200, 400 * 2000}, {1, 700, 7000}, -1};
   const memory::DeviceMemory card = {"card", int64_t{8} << 30, 0, false};
   const auto plan = [&] { return memory::make_plan(counted, graphs, card, {4, false}); };
