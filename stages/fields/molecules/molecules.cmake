@@ -5,9 +5,10 @@ kdgat_add_room(kdgat_graph stages/fields/molecules/data
   pdb rna_templates structure synth_molecules)
 if(KDGAT_ENGINE)
   kdgat_add_room(kdgat_engine stages/fields/molecules/model
-    card_product couplings equivariant_layers irreps molecule_edges molecule_view plain_numbers
-    plain_tensor_product pocket_config pocket_count pocket_encoder pocket_footprint pocket_model
-    pocket_v3 product_parts radial_network source_product target_product tensor_product)
+    card_product couplings equivariant_layers irreps message_layers molecule_edges molecule_view
+    plain_numbers plain_tensor_product pocket_config pocket_count pocket_encoder pocket_footprint
+    pocket_model pocket_v3 product_parts radial_network source_product target_product
+    tensor_product)
   kdgat_add_room(kdgat_engine stages/fields/molecules/objective pocket_loss pocket_objective)
   kdgat_add_stage(fields/molecules/equivariant
     baselines physics plain_network pocket_data ranking_report)

@@ -4,8 +4,8 @@ kdgat_add_room(kdgat_graph stages/fields/space/data
   subtrees swc synth_spatial)
 if(KDGAT_ENGINE)
   kdgat_add_room(kdgat_engine stages/fields/space/model
-    chunk_index graph_head growth path_features path_messages products sgmp sgmp_config
-    sgmp_footprint spatial_tensors)
+    chunk_index graph_head growth path_features path_messages path_messages_count products sgmp
+    sgmp_config sgmp_footprint spatial_tensors)
   kdgat_add_room(kdgat_engine stages/fields/space/objective
     graph_objective tree_objective tree_pairs)
   kdgat_add_room(kdgat_engine stages/fields/space/setup space_setup)

@@ -194,6 +194,13 @@ at::Tensor invariants(const at::Tensor& x, const Irreps& irreps) {
   return at::cat(parts, 1);
 }
 
+at::Tensor mean_at(const at::Tensor& rows, const at::Tensor& index, int64_t nodes) {
+  const at::Tensor sums =
+      at::zeros({nodes, rows.size(1)}, rows.options()).index_add(0, index, rows);
+  const at::Tensor counts = at::bincount(index, {}, nodes).clamp_min(1).to(rows.scalar_type());
+  return sums / counts.unsqueeze(1);
+}
+
 torch::nn::Sequential silu_layers(const std::vector<int64_t>& sizes) {
   torch::nn::Sequential out;
   for (std::size_t i = 0; i + 1 < sizes.size(); ++i) {

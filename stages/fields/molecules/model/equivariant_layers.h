@@ -69,6 +69,9 @@ KDGAT_LAYER(IrrepsNorm);
 /// Scalars, and the length of each vector and tensor; with slope 0 where one is 0. [N,channels()].
 at::Tensor invariants(const at::Tensor& x, const Irreps& irreps);
 
+/// Mean of rows at `index`, of `nodes`; 0 where there is none.
+at::Tensor mean_at(const at::Tensor& rows, const at::Tensor& index, int64_t nodes);
+
 /// Linear layers with SiLU between; named "0", "2", "4", ...
 torch::nn::Sequential silu_layers(const std::vector<int64_t>& sizes);
 

@@ -1,6 +1,7 @@
 #include "fields/molecules/model/pocket_footprint.h"
 
 #include "fields/molecules/data/molecule_graph.h"
+#include "fields/molecules/model/couplings.h"
 
 namespace kdgat::molecules {
 namespace {

@@ -253,14 +253,11 @@ memory::Footprint footprint_of(const FinetuneOptions& options, const Setup& setu
   space::SgmpStep step;
   step.path_budget = options.path_budget;
   step.batch_graphs = options.batch_size;
-  step.has_two_layers = options.head == "published";
   step.frozen = options.freeze_encoder || setup.start == "shape";
   step.is_short = options.is_short();
   step.accumulating = options.accumulates();
   step.kernels = train::planned_kernels(request);
-  return space::footprint(setup.config, step, space::path_statistics(setup.data.store.facts()),
-                          model::count_parameters(*model),
-                          static_cast<int64_t>(model->parameters().size()));
+  return space::footprint(model, step, space::path_statistics(setup.data.store.facts()));
 }
 
 /// Metrics of every part, "test/..." included, of the best epoch; and a table of them.

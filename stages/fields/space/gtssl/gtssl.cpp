@@ -33,20 +33,15 @@ nlohmann::json facts_of(const space::SgmpConfig& config, const space::TreeModel&
           {"widths", {{"hidden", config.hidden}, {"interactions", config.interactions}}}};
 }
 
-memory::Footprint counted_of(const GtsslOptions& options, const space::SgmpConfig& config,
-                             const space::TreeModel& module, const nlohmann::json& graph_facts,
-                             const Request& request) {
+memory::Footprint counted_of(const GtsslOptions& options, const space::TreeModel& module,
+                             const nlohmann::json& graph_facts, const Request& request) {
   space::SgmpStep step;
   step.path_budget = options.path_budget;
   step.batch_graphs = options.batch_size;
-  step.upward = true;
-  step.growth_centres = options.num_rbf_centers;
   step.is_short = options.is_short();
   step.accumulating = options.accumulates();
   step.kernels = train::planned_kernels(request);
-  return space::footprint(config, step, space::path_statistics(graph_facts),
-                          model::count_parameters(*module),
-                          static_cast<int64_t>(module->parameters().size()));
+  return space::footprint(module, step, space::path_statistics(graph_facts));
 }
 
 /// What is trained, before it is trained.
@@ -84,8 +79,7 @@ Setup set_up(const GtsslOptions& options, const Request& request) {
 
 memory::Footprint footprint_of(const GtsslOptions& options, const Setup& setup,
                                const Request& request) {
-  return counted_of(options, setup.config, setup.objective->model(), setup.data.store.facts(),
-                    request);
+  return counted_of(options, setup.objective->model(), setup.data.store.facts(), request);
 }
 
 }  // namespace
@@ -108,7 +102,7 @@ nlohmann::json Gtssl::plan(const Options& options, const Request& request) {
   const space::SgmpConfig config = space::make_sgmp_config(options, facts.at("node_features"), 1);
   const space::TreeModel model(config, make_growth(options));
   nlohmann::json out = facts_of(config, model);
-  const memory::Footprint counted = counted_of(options, config, model, facts, request);
+  const memory::Footprint counted = counted_of(options, model, facts, request);
   out.update(train::planned_memory(options, "none", counted, request, [&] {
     const Setup setup = set_up(options, request);
     return train::plan_memory(options, *setup.objective, footprint_of(options, setup, request),

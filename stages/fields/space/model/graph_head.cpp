@@ -85,4 +85,30 @@ at::Tensor GraphModelImpl::head(const at::Tensor& readout_GH) {
   return kernels::full(lin2_->forward(x));
 }
 
+Value GraphModelImpl::count(SpatialCount& step, bool frozen) const {
+  Tape& tape = step.tape;
+  Value read;
+  if (encoder) {
+    tape.enter("the encoder");
+    Value states;
+    if (frozen) {
+      const auto width = static_cast<double>(encoder->config().hidden);
+      const Value none{kNodes, width, model::kFloat, nullptr, nullptr};
+      states = tape.checkpoint(none, [&](const Value&) { return encoder->count(step); });
+      states.grad = nullptr;
+    } else {
+      states = encoder->count(step);
+    }
+    tape.enter("the head");
+    read = tape.value(model::kGraphs, states.width);
+    tape.then(read, [&tape, states = states.without_data()](const Held&) { tape.give(states); });
+  } else {
+    tape.enter("the head");
+    read = tape.value(model::kGraphs, static_cast<double>(shape_mean_.numel()));
+  }
+  if (frozen) read.grad = nullptr;
+  if (lin1_) read = tape.elementwise(step.linear(read, lin1_), Keeps::kResult);
+  return step.linear(read, lin2_);
+}
+
 }  // namespace kdgat::space

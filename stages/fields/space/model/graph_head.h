@@ -7,10 +7,10 @@
 
 #include <torch/nn/module.h>
 #include <torch/nn/modules/linear.h>
-#include <torch/nn/pimpl.h>
 
 #include <string>
 
+#include "engine/model/layers/layer.h"
 #include "fields/space/model/sgmp.h"
 #include "fields/space/model/spatial_tensors.h"
 #include "fields/space/model/tree_form.h"
@@ -36,6 +36,8 @@ class GraphModelImpl : public torch::nn::Module {
   at::Tensor encode(const graph::GraphBatch& batch);
   /// Logits of the classes, or the number in standard deviations from its mean: [G,C].
   at::Tensor head(const at::Tensor& readout_GH);
+  /// Of head(encode()); `frozen`: the encoder takes no gradient.
+  Value count(SpatialCount& step, bool frozen) const;
   /// Mean and deviation of shapes become those of these graphs.
   void fit_shape(const graph::GraphBatch& batch);
   const GraphHeadConfig& head_config() const { return head_config_; }
@@ -52,6 +54,6 @@ class GraphModelImpl : public torch::nn::Module {
   at::Tensor shape_mean_, shape_deviation_;          ///< undefined with an encoder
   torch::nn::Linear lin1_{nullptr}, lin2_{nullptr};  ///< lin1 only of "published"
 };
-TORCH_MODULE(GraphModel);
+KDGAT_LAYER(GraphModel);
 
 }  // namespace kdgat::space

@@ -129,4 +129,24 @@ at::Tensor GrowthPredictorImpl::loss(const at::Tensor& u_NH, const Growth& growt
   return (length + growth.has_turn_I * turn) / (1 + growth.has_turn_I);
 }
 
+Value GrowthPredictorImpl::count(SpatialCount& step, const Value& u) const {
+  // Children, ancestors and what the layers keep; sums by node while it is made.
+  constexpr double kInternal = 0.7;  // of nodes
+  const Cost rows = kNodes * kInternal;
+  const auto centres = static_cast<double>(config_.num_rbf_centers);
+  const Held given = step.rows(rows, 4 * centres + 4);
+  step.rows(kNodes, 8 * centres + 6);
+  const Value loss = step.tape.value(rows, 1);
+  const Held kept = step.rows(rows, u.width + 6 * centres + 1 + 2 * kHidden);
+  step.tape.then(loss, [&step, u = u.without_data(), given, kept, rows, centres,
+                        parameters = model::elements_of({first->weight, first->bias, second->weight,
+                                                         second->bias, last->weight, last->bias})](
+                           const Held&) {
+    step.rows(rows, 2 * kHidden + u.width + 2 * centres + 1);
+    step.tape.parameters(parameters);
+    step.tape.give(u);
+  });
+  return loss;
+}
+
 }  // namespace kdgat::space

@@ -9,11 +9,12 @@
 
 #include <torch/nn/module.h>
 #include <torch/nn/modules/linear.h>
-#include <torch/nn/pimpl.h>
 
 #include <cstdint>
 #include <span>
 
+#include "engine/model/layers/layer.h"
+#include "fields/space/model/spatial_count.h"
 #include "fields/space/model/tree_form.h"
 
 namespace kdgat::space {
@@ -58,6 +59,9 @@ class GrowthPredictorImpl : public torch::nn::Module {
   /// Mean of the earth mover's distances of the blocks there are, [I].
   at::Tensor loss(const at::Tensor& u_NH, const Growth& growth);
 
+  /// Of loss(), for the states `u`.
+  Value count(SpatialCount& step, const Value& u) const;
+
   const GrowthConfig& config() const { return config_; }
 
   torch::nn::Linear first{nullptr}, second{nullptr}, last{nullptr};
@@ -65,6 +69,6 @@ class GrowthPredictorImpl : public torch::nn::Module {
  private:
   GrowthConfig config_;
 };
-TORCH_MODULE(GrowthPredictor);
+KDGAT_LAYER(GrowthPredictor);
 
 }  // namespace kdgat::space

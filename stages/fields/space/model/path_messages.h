@@ -9,7 +9,10 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <vector>
+
 #include "engine/arrays/paths.h"
+#include "fields/space/model/spatial_count.h"
 
 namespace kdgat::space {
 
@@ -33,5 +36,10 @@ struct PathMessages {
 /// products round to 16 bits under autocast, all else stays in full precision.
 at::Tensor path_messages(const PathMessages& m, const at::Tensor& pos_N3, arrays::OutEdges edges,
                          double cutoff, int64_t path_budget);
+
+/// What it and the folding of its weights hold, for states `in` and positions `pos`; `direct` and
+/// `folded` are elements of the parameters that are read as they are, and that are folded.
+Value count_path_messages(SpatialCount& step, const Value& in, const Held& pos,
+                          const std::vector<double>& direct, const std::vector<double>& folded);
 
 }  // namespace kdgat::space

@@ -87,4 +87,59 @@ at::Tensor SgmpEncoderImpl::forward(const SpatialInput& input) {
   return h_NH;
 }
 
+Value TwoLayersImpl::count(SpatialCount& step, const Value& x) const {
+  return step.linear(step.tape.elementwise(step.linear(x, first), Keeps::kResult), second);
+}
+
+Value SgmpBlockImpl::count(SpatialCount& step, const Value& h, const Held& pos) const {
+  Tape& tape = step.tape;
+  Value in = h;
+  if (!norm.is_empty()) {
+    in = tape.value(kNodes, h.width);
+    const Held statistics = step.rows(kNodes, 2);
+    tape.then(in, [&tape, h, statistics,
+                   trained = step.gradients(model::elements_of({norm->weight, norm->bias}))](
+                      const Held&) {
+      tape.give(h);
+      trained();
+    });
+  }
+  const auto of = [](const torch::nn::Linear& layer) {
+    return model::elements_of({layer->weight, layer->bias});
+  };
+  std::vector<double> direct, folded = of(combine0);
+  for (const TwoLayers& term : {edge, triplet, torsion}) {
+    for (const double count : of(term->first)) direct.push_back(count);
+    for (const double count : of(term->second)) folded.push_back(count);
+  }
+  for (const double count : of(combine1)) direct.push_back(count);
+  const Value sums = count_path_messages(step, in, pos, direct, folded);
+  const Held counts = step.rows(kNodes, 1);
+  if (config_.aggregation == "mean") {
+    const Value mean = tape.value(kNodes, sums.width);
+    tape.then(mean, [&tape, sums = sums.without_data(), counts](const Held&) { tape.give(sums); });
+    return step.sum(h, step.linear(mean, combine2));
+  }
+  const Value product = tape.value(kNodes, h.width);
+  tape.then(
+      product,
+      [&tape, sums, trained = step.gradients(model::elements_of({combine2->weight}))](const Held&) {
+        tape.give(sums);
+        trained();
+      });
+  const Value shift = tape.value(kNodes, h.width);
+  tape.then(shift, [counts, trained = step.gradients(model::elements_of({combine2->bias}))](
+                       const Held&) { trained(); });
+  return step.sum(h, step.sum(product, shift));
+}
+
+Value SgmpEncoderImpl::count(SpatialCount& step) const {
+  const Value x{kNodes, static_cast<double>(config_.node_features), model::kFloat, nullptr,
+                nullptr};
+  Value h = embedding->count(step, x);
+  const Held pos = step.rows(kNodes, 3);
+  for (const auto& block : *blocks) h = block->as<SgmpBlock>()->count(step, h, pos);
+  return h;
+}
+
 }  // namespace kdgat::space

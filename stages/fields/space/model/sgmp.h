@@ -12,11 +12,12 @@
 #include <torch/nn/modules/container/modulelist.h>
 #include <torch/nn/modules/linear.h>
 #include <torch/nn/modules/normalization.h>
-#include <torch/nn/pimpl.h>
 
 #include "engine/arrays/paths.h"
+#include "engine/model/layers/layer.h"
 #include "fields/space/model/path_messages.h"
 #include "fields/space/model/sgmp_config.h"
+#include "fields/space/model/spatial_count.h"
 
 namespace kdgat::space {
 
@@ -25,10 +26,11 @@ class TwoLayersImpl : public torch::nn::Module {
  public:
   TwoLayersImpl(int64_t in, int64_t hidden, int64_t out);
   at::Tensor forward(const at::Tensor& x);
+  Value count(SpatialCount& step, const Value& x) const;
 
   torch::nn::Linear first{nullptr}, second{nullptr};
 };
-TORCH_MODULE(TwoLayers);
+KDGAT_LAYER(TwoLayers);
 
 /// What the encoder runs on. `x_NF` and `pos_N3` on the module's device; the edges in this
 /// process's memory. Edges may be other than those of the graph (upward only, say): node numbers
@@ -46,6 +48,7 @@ class SgmpBlockImpl : public torch::nn::Module {
   /// [N,H] -> [N,H]. At most `path_budget` paths are alive at once.
   at::Tensor forward(const at::Tensor& h_NH, const at::Tensor& pos_N3, arrays::OutEdges edges,
                      int64_t path_budget);
+  Value count(SpatialCount& step, const Value& h, const Held& pos) const;
 
   TwoLayers edge{nullptr}, triplet{nullptr}, torsion{nullptr};
   torch::nn::Linear combine0{nullptr}, combine1{nullptr}, combine2{nullptr};  ///< 7H, 4H, 2H, H
@@ -56,7 +59,7 @@ class SgmpBlockImpl : public torch::nn::Module {
 
   SgmpConfig config_;
 };
-TORCH_MODULE(SgmpBlock);
+KDGAT_LAYER(SgmpBlock);
 
 class SgmpEncoderImpl : public torch::nn::Module {
  public:
@@ -64,6 +67,7 @@ class SgmpEncoderImpl : public torch::nn::Module {
 
   /// Node states [N,H] after the last block.
   at::Tensor forward(const SpatialInput& input);
+  Value count(SpatialCount& step) const;
   const SgmpConfig& config() const { return config_; }
 
   int64_t path_budget = 4096;  ///< paths alive at once; changes no result beyond rounding
@@ -74,6 +78,6 @@ class SgmpEncoderImpl : public torch::nn::Module {
  private:
   SgmpConfig config_;
 };
-TORCH_MODULE(SgmpEncoder);
+KDGAT_LAYER(SgmpEncoder);
 
 }  // namespace kdgat::space

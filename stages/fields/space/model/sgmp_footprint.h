@@ -1,11 +1,12 @@
 // Footprint of a training step of the geometric encoder, counted from shapes: as it runs on the
-// CPU, and on a card with the kernels that it has (sgmp_step.h).
+// CPU, and on a card with the kernels that it has (spatial_count.h).
 #pragma once
 
 #include "engine/kernels/kernels_for.h"
 #include "engine/memory/memory_plan.h"
-#include "fields/space/model/sgmp_config.h"
-#include "fields/space/model/tree_form.h"
+#include "fields/space/model/graph_head.h"
+#include "fields/space/model/spatial_count.h"
+#include "fields/space/model/tree_model.h"
 
 namespace kdgat::space {
 
@@ -21,23 +22,10 @@ struct PathStatistics {
 /// From the facts of a graph store of graphs in space.
 PathStatistics path_statistics(const nlohmann::json& graph_facts);
 
-struct SgmpStep {
-  int64_t path_budget = 4096;
-  int64_t batch_graphs = 4;    ///< as planned: whether a batch fills a chunk of paths
-  bool upward = false;         ///< a second pass on the edges to the parents (pre-training)
-  int64_t growth_centres = 0;  ///< of the growth predictor; 0 = a head on the readout
-  int64_t outputs = 2;         ///< of that head
-  bool has_two_layers = true;  ///< that head, with half the width between
-  bool frozen = false;         ///< the encoder takes no gradient
-  bool is_short = false;       ///< products in 16 bits
-  bool accumulating = false;
-  /// Of the device. Beyond the CPU also what its allocator rounds is counted (Footprint::rounding).
-  kernels::KernelSet kernels = kernels::KernelSet::kCpu;
-};
-
-/// Static mode. `parameters`: numbers and tensors that are trained and kept.
-memory::Footprint footprint(const SgmpConfig& config, const SgmpStep& step,
-                            const PathStatistics& paths, int64_t parameters,
-                            int64_t parameter_tensors);
+/// Of a step of pre-training, or of a head. Static mode. The CPU's does not hold the model.
+memory::Footprint footprint(const TreeModel& model, const SgmpStep& step,
+                            const PathStatistics& paths);
+memory::Footprint footprint(const GraphModel& model, const SgmpStep& step,
+                            const PathStatistics& paths);
 
 }  // namespace kdgat::space

@@ -121,8 +121,7 @@ void compare_spatial(kernels::KernelSet kernels) {
         {
           const auto objective = make();
           const torch::nn::Module& module = objective->module();
-          counted = footprint(config, step, of.paths, model::count_parameters(module),
-                              static_cast<int64_t>(module.parameters().size()));
+          counted = footprint(objective->model(), step, of.paths);
           int64_t trained = 0;
           for (const at::Tensor& one : module.parameters()) {
             if (one.requires_grad()) trained += one.numel();
@@ -134,8 +133,6 @@ void compare_spatial(kernels::KernelSet kernels) {
       for (const char* aggregation : {"mean", "sum"}) {
         config.aggregation = aggregation;
         config.norm = config.aggregation == "mean" ? "layer" : "none";
-        step.upward = true;
-        step.growth_centres = GrowthForm().num_rbf_centers;
         const auto make = [&] {
           TreeModel model(config, GrowthConfig());
           model->encoder->path_budget = budget;
@@ -143,8 +140,6 @@ void compare_spatial(kernels::KernelSet kernels) {
         };
         check(make, "pre-training, " + config.aggregation);
       }
-      step.upward = false;
-      step.growth_centres = 0;
       for (const bool frozen : {false, true}) {
         step.frozen = frozen;
         const auto make = [&] {
