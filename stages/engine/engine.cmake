@@ -200,8 +200,8 @@ kdgat_add_room(kdgat_engine stages/engine/objective
 kdgat_add_room(kdgat_engine stages/engine/setup
   finish labelled_graphs network_setup trained_model training_stage)
 kdgat_add_room(kdgat_engine stages/engine/train
-  calibration card_limits checkpoint data_set fit memory_limit optimizer precision probe progress
-  rank_group resources schedule scoring trainer validation)
+  calibration card_limits checkpoint data_set fit memory_limit named_tensors optimizer precision
+  probe progress rank_group resources schedule scoring trainer validation)
 kdgat_add_room(kdgat_engine stages/engine/train/metrics class_metrics curve metrics retrieval)
 kdgat_add_room(kdgat_engine stages/engine/train/sampling
   class_curriculum class_sampler curriculum_sampler difficulty difficulty_sampler draws sampling)

@@ -17,6 +17,7 @@
 #include "engine/setup/trained_model.h"
 #include "engine/train/data_set.h"
 #include "engine/train/metrics/metrics.h"
+#include "engine/train/named_tensors.h"
 #include "engine/train/scoring.h"
 #include "fusion/channel.h"
 #include "fusion/learners.h"
@@ -136,22 +137,17 @@ class Best {
     }
     episode_ = episode;
     judged_ = judged;
-    kept_.clear();
-    for (const torch::Tensor& p : net_->parameters()) kept_.push_back(p.detach().clone());
+    kept_ = train::clones(train::parameters_of(*net_));
   }
 
-  void restore() {
-    const torch::NoGradGuard no_grad;
-    const std::vector<torch::Tensor> parameters = net_->parameters();
-    for (std::size_t i = 0; i < kept_.size(); ++i) torch::Tensor(parameters[i]).copy_(kept_[i]);
-  }
+  void restore() { train::copy(kept_, train::parameters_of(*net_)); }
 
   int64_t episode() const { return episode_; }
   const json& judged() const { return judged_; }
 
  private:
   model::FusionNet net_;
-  std::vector<torch::Tensor> kept_;
+  train::NamedTensors kept_;
   int64_t episode_ = 0;
   json judged_;
 };
@@ -162,7 +158,8 @@ json validate(model::FusionNet& net, const States& val) {
   return judge(net->score(val.x_GS), val.y_G);
 }
 
-/// Runs the episodes; leaves the best state in the net.
+/// Runs the episodes; leaves the best state in the net. Not the Trainer: an episode draws from
+/// states that are in memory, and a learner remembers decisions, of which no checkpoint is kept.
 Best train_net(const FusionOptions& options, model::FusionNet& net, const States& train,
                const States& val, int64_t seed, const Host& host) {
   Best best(net);

@@ -167,13 +167,7 @@ class Dqn : public Chooser {
     return options_.dqn_gamma * target_->forward(x).gather(1, best).squeeze(1);
   }
 
-  void copy_target() {
-    const at::NoGradGuard no_grad;
-    const auto from = net_->parameters(), to = target_->parameters();
-    for (std::size_t i = 0; i < from.size(); ++i) at::Tensor(to[i]).copy_(from[i]);
-    const auto buffers = net_->buffers(), twins = target_->buffers();
-    for (std::size_t i = 0; i < buffers.size(); ++i) at::Tensor(twins[i]).copy_(buffers[i]);
-  }
+  void copy_target() { train::copy(train::weights_of(*net_), train::weights_of(*target_)); }
 
   model::FusionNet target_;
   double epsilon_;

@@ -37,12 +37,6 @@ double square_sum(const at::Tensor& tensor) {
 
 }  // namespace
 
-NamedTensors parameters_of(const torch::nn::Module& module) {
-  NamedTensors out;
-  for (const auto& item : module.named_parameters()) out.emplace_back(item.key(), item.value());
-  return out;
-}
-
 Optimizer::Optimizer(NamedTensors parameters, bool decoupled, double weight_decay)
     : parameters_(std::move(parameters)), decoupled_(decoupled), weight_decay_(weight_decay) {
   for (const auto& [name, parameter] : parameters_) {

@@ -3,17 +3,12 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
-#include <torch/nn/module.h>
 
-#include <string>
-#include <utility>
 #include <vector>
 
+#include "engine/train/named_tensors.h"
+
 namespace kdgat::train {
-
-using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
-
-NamedTensors parameters_of(const torch::nn::Module& module);
 
 /// Adam (Kingma and Ba, arXiv 1412.6980; weight decay as an L2 term) or AdamW (Loshchilov and
 /// Hutter, arXiv 1711.05101), betas 0.9 and 0.999, eps 1e-8. All parameters on one device.

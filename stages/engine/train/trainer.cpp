@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -22,36 +21,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-NamedTensors buffers_of(const torch::nn::Module& module) {
-  NamedTensors out;
-  for (const auto& item : module.named_buffers()) out.emplace_back(item.key(), item.value());
-  return out;
-}
-
-NamedTensors weights_of(const torch::nn::Module& module) {
-  NamedTensors out = parameters_of(module);
-  for (auto& item : buffers_of(module)) out.push_back(std::move(item));
-  return out;
-}
-
-NamedTensors clones(const NamedTensors& tensors) {
-  NamedTensors out;
-  for (const auto& [name, tensor] : tensors) out.emplace_back(name, tensor.detach().clone());
-  return out;
-}
-
-/// A device copies those of a type at once.
-void copy(const NamedTensors& from, const NamedTensors& to) {
-  const at::NoGradGuard no_grad;
-  std::map<at::ScalarType, std::pair<std::vector<at::Tensor>, std::vector<at::Tensor>>> alike;
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    auto& [to_all, from_all] = alike[from[i].second.scalar_type()];
-    to_all.push_back(to[i].second);
-    from_all.push_back(from[i].second);
-  }
-  for (auto& [type, lists] : alike) at::_foreach_copy_(lists.first, lists.second);
 }
 
 memory::CachePolicy policy_of(const TrainOptions& options) {
@@ -432,15 +401,11 @@ void Trainer::stop(ExitCode code) {
 
 NamedTensors Trainer::tensors() const {
   NamedTensors out;
-  const auto add = [&out](const std::string& group, const NamedTensors& tensors) {
-    for (const auto& [name, tensor] : tensors)
-      out.emplace_back(std::string(group).append(".").append(name), tensor);
-  };
-  add("model", weights_);
-  add("best", best_weights_);
-  add("optimizer", optimizer_.state());
-  add("scaler", scaler_.state());
-  if (training_.sampler != nullptr) add("sampler", training_.sampler->state());
+  add_group(out, "model", weights_);
+  add_group(out, "best", best_weights_);
+  add_group(out, "optimizer", optimizer_.state());
+  add_group(out, "scaler", scaler_.state());
+  if (training_.sampler != nullptr) add_group(out, "sampler", training_.sampler->state());
   out.emplace_back("progress.loss_sum", loss_sum_);
   return out;
 }

@@ -1,4 +1,5 @@
-// The training of a recommender: epochs of shuffled pairs, validation, early stopping, checkpoints.
+// The training of a recommender, whose net computes without LibTorch, so that the Trainer has no
+// gradients to step with: epochs of shuffled pairs, validation, early stopping, checkpoints.
 // Owns the order of pairs, the best weights and progress; borrows net and data. Its random numbers
 // are functions of (seed, epoch, step): nothing global is drawn from.
 #pragma once

@@ -25,17 +25,6 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-train::NamedTensors weights_of(const torch::nn::Module& module) {
-  train::NamedTensors out = train::parameters_of(module);
-  for (const auto& item : module.named_buffers()) out.emplace_back(item.key(), item.value());
-  return out;
-}
-
-void copy(const train::NamedTensors& from, const train::NamedTensors& to) {
-  const at::NoGradGuard no_grad;
-  for (std::size_t i = 0; i < from.size(); ++i) to[i].second.copy_(from[i].second);
-}
-
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -58,7 +47,7 @@ TextTrainer::TextTrainer(const TextGcnOptions& options, const TextSplits& splits
       seed_(seed),
       progress_(std::move(progress)),
       host_(host),
-      weights_(weights_of(*model_)),
+      weights_(train::weights_of(*model_)),
       optimizer_(train::parameters_of(*model_), /*decoupled=*/false, options.weight_decay) {
   const int64_t layers = model_->config().layers();
   const bool all_nodes = options_.use_bn;
@@ -87,7 +76,7 @@ TextOutcome TextTrainer::run() {
     if (progress_.is_due(options_.checkpoint_seconds)) save();
   }
   const bool keeps_best = !best_weights_.empty();
-  if (keeps_best) copy(best_weights_, weights_);
+  if (keeps_best) train::copy(best_weights_, weights_);
   optimizer_.zero_grad();
   return {progress_.epoch,  progress_.best_epoch, progress_.best,          stopped_by_,
           median(seconds_), progress_.saves(),    progress_.save_seconds()};
@@ -140,11 +129,9 @@ bool TextTrainer::is_over(const at::Tensor& sum) {
                                       metrics["val_accuracy"] > progress_.best.at("val_accuracy"));
   if (progress_.judge(metrics, is_better) && by_best) {
     if (best_weights_.empty()) {
-      for (const auto& [name, tensor] : weights_) {
-        best_weights_.emplace_back(name, tensor.detach().clone());
-      }
+      best_weights_ = train::clones(weights_);
     } else {
-      copy(weights_, best_weights_);
+      train::copy(weights_, best_weights_);
     }
   }
   metrics["lr"] = options_.lr;
@@ -173,13 +160,9 @@ bool TextTrainer::is_over(const at::Tensor& sum) {
 
 train::NamedTensors TextTrainer::tensors() const {
   train::NamedTensors out;
-  const auto add = [&out](const std::string& group, const train::NamedTensors& tensors) {
-    for (const auto& [name, tensor] : tensors)
-      out.emplace_back(std::string(group).append(".").append(name), tensor);
-  };
-  add("weights", weights_);
-  add("optimizer", optimizer_.state());
-  add("best", best_weights_);
+  train::add_group(out, "weights", weights_);
+  train::add_group(out, "optimizer", optimizer_.state());
+  train::add_group(out, "best", best_weights_);
   return out;
 }
 
@@ -191,9 +174,7 @@ void TextTrainer::resume() {
   const std::optional<json> state = progress_.read();
   if (!state || !progress_.resume(*state, train::log_of(&host_))) return;
   if (options_.stop == "best" && !splits_.val.is_empty() && progress_.best_epoch > 0) {
-    for (const auto& [name, tensor] : weights_) {
-      best_weights_.emplace_back(name, at::empty_like(tensor.detach()));
-    }
+    best_weights_ = train::clones(weights_);
   }
   progress_.load(tensors());
   train_loss_ = state->at("train_loss");

@@ -1,5 +1,6 @@
 // TextTrainer: full-batch training on one graph. Owns optimiser, progress and checkpoints; borrows
-// graph and model.
+// graph and model. Not the Trainer: there are no batches to draw, and the product that validates an
+// epoch is the first one of the next.
 #pragma once
 
 #include <cstdint>
