@@ -4,16 +4,14 @@
 #include <cctype>
 
 #include "kdgat/error.h"
+#include "kdgat/margins.h"
 #include "pipeline/show/text.h"
 
 namespace kdgat {
 namespace {
 
-/// Where it cannot be measured.
-constexpr uint64_t kContext = uint64_t{500} << 20;
-
 Card card(const char* name, double gib) {
-  return {name, static_cast<uint64_t>(gib * (uint64_t{1} << 30)), kContext};
+  return {name, static_cast<uint64_t>(gib * (uint64_t{1} << 30)), uint64_t{margins::kCardContext}};
 }
 
 std::string plain(const std::string& name) {
@@ -56,6 +54,8 @@ Card find_card(const std::string& name) {
                   "; --device 16GiB plans for any size");
 }
 
-Card card_of_size(uint64_t bytes) { return {exact_bytes(bytes), bytes, kContext}; }
+Card card_of_size(uint64_t bytes) {
+  return {exact_bytes(bytes), bytes, uint64_t{margins::kCardContext}};
+}
 
 }  // namespace kdgat

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "kdgat/margins.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/program.h"
 
@@ -13,14 +14,12 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr uint64_t kMiB = uint64_t{1} << 20, kGiB = uint64_t{1} << 30;
-/// Libraries a stage's process maps, and the host's own process.
-constexpr uint64_t kMappedBytes = 512 * kMiB;
-/// A step that plans no memory, and a process that drives a card: CUDA's libraries, pinned buffers.
-constexpr uint64_t kUnplannedBytes = 2 * kGiB, kCardHostBytes = 12 * kGiB;
+constexpr uint64_t kMiB = margins::kMiB, kMappedBytes = margins::kMappedBytes,
+                   kUnplannedBytes = margins::kUnplannedBytes,
+                   kCardHostBytes = margins::kCardHostBytes;
 
 uint64_t rounded(double bytes) {
-  constexpr double kStep = 64.0 * static_cast<double>(kMiB);
+  constexpr auto kStep = static_cast<double>(margins::kJobStep);
   return static_cast<uint64_t>(std::ceil(bytes / kStep) * kStep);
 }
 

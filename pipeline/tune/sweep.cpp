@@ -6,6 +6,7 @@
 
 #include "kdgat/atomic_file.h"
 #include "kdgat/event.h"
+#include "kdgat/margins.h"
 #include "pipeline/execute/frozen_run.h"
 #include "pipeline/execute/step_run.h"
 #include "pipeline/run/journal.h"
@@ -24,10 +25,6 @@ using nlohmann::json;
 
 constexpr int kPollMilliseconds = 50;
 constexpr const char* kTrialFile = "trial.json";
-// What is reserved beyond what was measured: the published safety of a tenth, and small change
-// (requests are rounded up to pages, and each has a head).
-constexpr double kSafety = 1.1;
-constexpr int64_t kSpareBytes = int64_t{1} << 20;
 /// Most times one trial is begun, whatever becomes of its process.
 constexpr int kAttempts = 6;
 
@@ -255,8 +252,9 @@ class SweepRun {
     const SweepOptions& o = record_.options;
     if (o.fixed_reservation > 0) return o.fixed_reservation;
     if (one.planned > 0) {
-      const auto most = static_cast<int64_t>(kSafety * static_cast<double>(one.planned));
-      return std::max(most, one.least) + kSpareBytes;
+      const auto most =
+          static_cast<int64_t>(margins::kTrialSafety * static_cast<double>(one.planned));
+      return std::max(most, one.least) + margins::kTrialSpareBytes;
     }
     // A stage that plans nothing: the device's share of each worker.
     return record_.rooms.front().bytes / std::max<int64_t>(1, static_cast<int64_t>(o.at_once));

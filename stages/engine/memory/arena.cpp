@@ -9,8 +9,8 @@
 #include <shared_mutex>
 #include <utility>
 
-#include "engine/memory/margins.h"
 #include "kdgat/host_memory.h"
+#include "kdgat/margins.h"
 
 namespace kdgat::memory {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "engine/memory/margins.h"
 #include "kdgat/error.h"
+#include "kdgat/margins.h"
 #include "kdgat/text.h"
 
 namespace kdgat::memory {

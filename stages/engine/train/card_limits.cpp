@@ -11,14 +11,12 @@
 #include <string>
 
 #include "engine/kernels/kernels_for.h"
-#include "engine/memory/margins.h"
 #include "engine/memory/meter.h"
+#include "kdgat/margins.h"
 #include "kdgat/text.h"
 
 namespace kdgat::train {
 namespace {
-
-namespace margins = memory::margins;
 
 /// Keeps LibTorch's allocator of a card to the user's limit. It reads its settings when the card is
 /// first used. Below any context it leaves room to plan, which says what is needed.

@@ -3,14 +3,12 @@
 #include <algorithm>
 
 #include "engine/memory/arena.h"
-#include "engine/memory/margins.h"
 #include "engine/train/card_limits.h"
 #include "kdgat/host_memory.h"
+#include "kdgat/margins.h"
 
 namespace kdgat::train {
 namespace {
-
-namespace margins = memory::margins;
 
 int64_t part_of(int64_t bytes, double share) {
   return static_cast<int64_t>(share * static_cast<double>(bytes));

@@ -10,9 +10,9 @@
 #include <numeric>
 #include <utility>
 
-#include "engine/memory/margins.h"
 #include "engine/memory/meter.h"
 #include "engine/train/precision.h"
+#include "kdgat/margins.h"
 
 namespace kdgat::train {
 namespace {
@@ -20,7 +20,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using memory::Cost;
 using memory::Size;
-namespace margins = memory::margins;
 
 constexpr double kSeconds = 0.8;       // for all packs together
 constexpr int64_t kSmallest = 8;       // graphs of the first pack; one where graphs have paths

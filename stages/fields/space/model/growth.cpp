@@ -136,7 +136,7 @@ Value GrowthPredictorImpl::count(SpatialCount& step, const Value& u) const {
   const auto centres = static_cast<double>(config_.num_rbf_centers);
   const Held given = step.rows(rows, 4 * centres + 4);
   step.rows(kNodes, 8 * centres + 6);
-  const Value loss = step.tape.value(rows, 1);
+  Value loss = step.tape.value(rows, 1);
   const Held kept = step.rows(rows, u.width + 6 * centres + 1 + 2 * kHidden);
   step.tape.then(loss, [&step, u = u.without_data(), given, kept, rows, centres,
                         parameters = model::elements_of({first->weight, first->bias, second->weight,

@@ -1,5 +1,6 @@
-// Every margin that plans of memory and limits are kept by, and what shows that it is enough. All
-// of them are of processes of this program: who changes one runs what stands next to it.
+// Every margin that plans of memory, limits, trials and jobs are kept by, and what shows that it is
+// enough. All of them are of processes of this program: who changes one runs what is named next to
+// it.
 //
 //   scripts/bench memory random   planned over measured peak of tensors, 300 training steps
 //   scripts/bench limit           the process under a user's limit, what it used of it
@@ -10,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace kdgat::memory::margins {
+namespace kdgat::margins {
 
 inline constexpr int64_t kMiB = int64_t{1} << 20;
 
@@ -64,4 +65,22 @@ inline constexpr int64_t kCardContext = 500 * kMiB, kMostCardContext = 800 * kMi
 /// The most that cuBLAS takes for two threads: 32.5 MiB each, as on sm_90 and sm_100.
 inline constexpr int64_t kCardWorkspaces = 65 * kMiB;
 
-}  // namespace kdgat::memory::margins
+// ---- Of trials that share a device (pipeline/tune).
+
+/// Reserved beyond what was measured: the published safety of a tenth, and small change, as requests
+/// are rounded up to pages and each has a head. bench gpu: concurrent trials.
+inline constexpr double kTrialSafety = 1.1;
+inline constexpr int64_t kTrialSpareBytes = kMiB;
+
+// ---- Of a job of a cluster (pipeline/slurm), whose control group kills who goes beyond.
+
+/// Libraries that a stage's process maps, and the host's own process. soak limits.
+inline constexpr int64_t kMappedBytes = 512 * kMiB;
+/// A step that plans no memory.
+inline constexpr int64_t kUnplannedBytes = 2048 * kMiB;
+/// A process that drives a card: CUDA's libraries and pinned buffers. bench gpu.
+inline constexpr int64_t kCardHostBytes = 12 * 1024 * kMiB;
+/// What is asked for is a multiple of it.
+inline constexpr int64_t kJobStep = 64 * kMiB;
+
+}  // namespace kdgat::margins
