@@ -135,7 +135,6 @@ kdgat_add_tests(kdgat_graph_tests
     tests/unit/engine/data/can/windows/vehicle_profile_test.cpp
     tests/unit/engine/data/can/windows/windows_test.cpp
     tests/unit/engine/trees/boosted_trees_test.cpp
-    tests/unit/engine/trees/contributions_test.cpp
     tests/unit/engine/trees/isolation_forest_test.cpp
     tests/unit/engine/trees/tree_json_test.cpp
     tests/unit/engine/trees/tree_reference_test.cpp

@@ -1,8 +1,5 @@
 #include "pipeline/memory/legacy_estimate.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "kdgat/text.h"
 
 namespace kdgat {
@@ -19,9 +16,6 @@ constexpr PublishedEstimate kEstimates[] = {
     {"guide", "Deep", 64, 4, 1.7, 346},        {"guide", "Wide & Deep", 128, 3, 2.8, 600},
     {"guide", "Very Large", 256, 4, 4.2, 1367}};
 
-constexpr PublishedWorkers kWorkers[] = {
-    {8, 2, 3}, {12, 4, 6}, {16, 6, 9}, {24, 10, 14}, {32, 15, 0}};
-
 }  // namespace
 
 double legacy_estimate_gb(int64_t hidden_dim, int64_t num_layers, int64_t users, int64_t items) {
@@ -32,23 +26,6 @@ double legacy_estimate_gb(int64_t hidden_dim, int64_t num_layers, int64_t users,
   return std::stod(format_number("%.1f", counted + 0.3));
 }
 
-double legacy_auto_estimate_gb(std::span<const std::pair<int64_t, int64_t>> sizes, int64_t users,
-                               int64_t items) {
-  if (sizes.empty()) return 1.5;
-  int64_t hidden = 0, layers = 0;
-  for (const auto& [h, l] : sizes) {
-    hidden = std::max(hidden, h);
-    layers = std::max(layers, l);
-  }
-  return legacy_estimate_gb(hidden, layers, users, items);
-}
-
-int64_t legacy_workers(double total_gb, double buffer_gb, double model_gb, int64_t models) {
-  const auto fit = static_cast<int64_t>(std::floor((total_gb - buffer_gb) / model_gb));
-  return std::min(models, std::max<int64_t>(1, fit));
-}
-
 std::span<const PublishedEstimate> published_estimates() { return kEstimates; }
-std::span<const PublishedWorkers> published_workers() { return kWorkers; }
 
 }  // namespace kdgat

@@ -32,7 +32,7 @@ kdgat_add_room(kdgat_graph stages/engine/graph
 kdgat_add_room(kdgat_graph stages/engine/graph/sections
   common_arrays frames ids path_counts positions sections targets trees)
 kdgat_add_room(kdgat_graph stages/engine/trees
-  bins boosted_trees contributions flat_trees isolation_forest ranked_trees split_search table
+  bins boosted_trees flat_trees isolation_forest ranked_trees split_search table
   tree_grower)
 # Between a frame and its graph: compiled alone, with calls that may be inlined though the library
 # exports them.

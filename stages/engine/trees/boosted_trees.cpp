@@ -116,18 +116,7 @@ class EarlyStop {
 }  // namespace
 
 BoostedTrees::BoostedTrees(int64_t columns, double base, FlatTrees trees)
-    : columns_(columns), trees_(std::move(trees)), ranked_(trees_, columns, base), bias_(base) {
-  std::vector<double> mean(trees_.nodes.size());
-  for (std::size_t n = mean.size(); n-- > 0;) {
-    const TreeNode& node = trees_.nodes[n];
-    const auto left = static_cast<std::size_t>(node.left);
-    mean[n] = node.is_leaf()
-                  ? static_cast<double>(node.number)
-                  : (trees_.cover[left] * mean[left] + trees_.cover[left + 1] * mean[left + 1]) /
-                        trees_.cover[n];
-  }
-  for (const int32_t root : trees_.roots) bias_ += mean[static_cast<std::size_t>(root)];
-}
+    : columns_(columns), trees_(std::move(trees)), ranked_(trees_, columns, base) {}
 
 BoostedTrees BoostedTrees::fit(const Table& table, const BoostedTreesOptions& options,
                                const Table* validation) {
@@ -221,7 +210,7 @@ json BoostedTrees::to_json() const {
           {"version", 1},
           {"columns", columns_},
           {"base", base()},
-          {"trees", dump_trees(trees_, true)}};
+          {"trees", dump_trees(trees_)}};
 }
 
 BoostedTrees BoostedTrees::from_json(const json& in) {
@@ -231,7 +220,7 @@ BoostedTrees BoostedTrees::from_json(const json& in) {
   if (!base.is_number() || !std::isfinite(base.get<double>())) {
     throw Error(ExitCode::kData, std::string(kBoostedFormat) + ": base is not a finite number");
   }
-  return {columns, base.get<double>(), load_trees(in.at("trees"), columns, true, kBoostedFormat)};
+  return {columns, base.get<double>(), load_trees(in.at("trees"), columns, kBoostedFormat)};
 }
 
 }  // namespace kdgat::trees

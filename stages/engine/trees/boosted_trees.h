@@ -71,14 +71,6 @@ class BoostedTrees {
     return scores_of_rows(table, threads, [this](auto row) { return score(row); });
   }
 
-  /// The mean score of the rows that each tree was grown on.
-  double bias() const { return bias_; }
-  /// What each column adds to the score, [columns]: they add up to score(row) - bias(). Shapley
-  /// values, what is expected of a tree where only some columns are known taken by the cover of its
-  /// branches (Lundberg et al., Nature Machine Intelligence 2, 2020: path-dependent TreeSHAP).
-  /// Takes about a hundred times as long as a score.
-  std::vector<double> contributions(std::span<const float> row) const;
-
   /// {"format": "kdgat.boosted_trees", "version": 1, "columns", "base": F0, "trees": see
   /// dump_trees}. Read again, the model gives the same bits.
   nlohmann::json to_json() const;
@@ -91,7 +83,6 @@ class BoostedTrees {
   int64_t columns_;
   FlatTrees trees_;
   RankedTrees ranked_;  // the same, for scores
-  double bias_ = 0;
 };
 
 }  // namespace kdgat::trees

@@ -25,8 +25,7 @@ bool is_integer_in(const json& entry, int64_t low, int64_t high) {
 /// Reads the trees of a file and says where one is wrong.
 class TreeReader {
  public:
-  TreeReader(std::string name, int64_t columns, bool has_values)
-      : name_(std::move(name)), columns_(columns), has_values_(has_values) {}
+  TreeReader(std::string name, int64_t columns) : name_(std::move(name)), columns_(columns) {}
 
   void read(const json& in, std::size_t number, FlatTrees& out) {
     where_ = name_ + ": tree " + std::to_string(number) + ": ";
@@ -40,8 +39,8 @@ class TreeReader {
     const json& threshold = list(in, "threshold", splits, "splits");
     const json& missing = list(in, "missing_right", splits, "splits");
     const json& cover = list(in, "cover", splits + 1, "leaves");
-    const json* value = has_values_ ? &list(in, "value", splits + 1, "leaves") : nullptr;
-    if (in.size() != (has_values_ ? 5U : 4U)) refuse("an entry too many");
+    const json& value = list(in, "value", splits + 1, "leaves");
+    if (in.size() != 5) refuse("an entry too many");
 
     tree_.assign(nodes, {});
     cover_.assign(nodes, 0);
@@ -51,7 +50,7 @@ class TreeReader {
       node.column = static_cast<int32_t>(integer(column, "column", n, -1, columns_ - 1));
       if (node.is_leaf()) {
         if (leaf > splits) refuse("more leaves than one for each split, and one");
-        if (value != nullptr) node.number = finite(*value, "value", leaf);
+        node.number = finite(value, "value", leaf);
         cover_[n] = static_cast<double>(finite(cover, "cover", leaf));
         if (!(cover_[n] > 0)) refuse("cover " + std::to_string(leaf) + " is not positive");
         ++leaf;
@@ -106,7 +105,6 @@ class TreeReader {
 
   std::string name_, where_;
   int64_t columns_;
-  bool has_values_;
   std::vector<TreeNode> tree_;
   std::vector<double> cover_;
 };
@@ -143,7 +141,7 @@ void FlatTrees::truncate(int64_t count) {
   roots.resize(static_cast<std::size_t>(count));
 }
 
-json dump_trees(const FlatTrees& trees, bool has_values) {
+json dump_trees(const FlatTrees& trees) {
   json out = json::array();
   for (std::size_t t = 0; t < trees.roots.size(); ++t) {
     const auto begin = static_cast<std::size_t>(trees.roots[t]);
@@ -152,13 +150,13 @@ json dump_trees(const FlatTrees& trees, bool has_values) {
     json tree = {{"column", json::array()},
                  {"threshold", json::array()},
                  {"missing_right", json::array()},
-                 {"cover", json::array()}};
-    if (has_values) tree["value"] = json::array();
+                 {"cover", json::array()},
+                 {"value", json::array()}};
     for (std::size_t n = begin; n < end; ++n) {
       const TreeNode& node = trees.nodes[n];
       tree["column"].push_back(node.column);
       if (node.is_leaf()) {
-        if (has_values) tree["value"].push_back(node.number);
+        tree["value"].push_back(node.number);
         tree["cover"].push_back(trees.cover[n]);
       } else {
         tree["threshold"].push_back(std::min(static_cast<double>(node.number), kMostFloat));
@@ -170,13 +168,13 @@ json dump_trees(const FlatTrees& trees, bool has_values) {
   return out;
 }
 
-FlatTrees load_trees(const json& in, int64_t columns, bool has_values, const std::string& name) {
+FlatTrees load_trees(const json& in, int64_t columns, const std::string& name) {
   if (!in.is_array() || in.size() > static_cast<std::size_t>(kMostTrees)) {
     throw Error(ExitCode::kData,
                 name + ": trees is no list of at most " + std::to_string(kMostTrees) + " trees");
   }
   FlatTrees out;
-  TreeReader reader(name, columns, has_values);
+  TreeReader reader(name, columns);
   for (std::size_t t = 0; t < in.size(); ++t) reader.read(in[t], t, out);
   return out;
 }

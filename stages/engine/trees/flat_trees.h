@@ -55,15 +55,14 @@ struct FlatTrees {
 };
 
 /// [{"column": [of each node, -1 for a leaf], "threshold": [of each split], "missing_right": [of
-/// each split, 0 or 1], "value": [of each leaf, without it if not `has_values`], "cover": [of each
-/// leaf]}, ...]. The largest finite float stands for a threshold of infinity.
-nlohmann::json dump_trees(const FlatTrees& trees, bool has_values);
+/// each split, 0 or 1], "value": [of each leaf], "cover": [of each leaf]}, ...]. The largest finite
+/// float stands for a threshold of infinity.
+nlohmann::json dump_trees(const FlatTrees& trees);
 
 /// Throws Error(kData), with `name` before tree, node and reason, unless each tree is one of at
 /// most kMostLeaves leaves: all nodes reachable, columns in [0, columns), thresholds and values
-/// finite floats, covers positive. Without values leaves have the value 0.
-FlatTrees load_trees(const nlohmann::json& in, int64_t columns, bool has_values,
-                     const std::string& name);
+/// finite floats, covers positive.
+FlatTrees load_trees(const nlohmann::json& in, int64_t columns, const std::string& name);
 
 /// `in` has this format and version 1, and exactly these further keys; else throws Error(kData).
 void check_header(const nlohmann::json& in, const std::string& format,

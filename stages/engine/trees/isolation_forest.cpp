@@ -12,11 +12,7 @@
 
 namespace kdgat::trees {
 
-using nlohmann::json;
-
 namespace {
-
-constexpr const char* kIsolationFormat = "kdgat.isolation_forest";
 
 struct Range {
   float low = std::numeric_limits<float>::infinity(), high = -low;
@@ -157,34 +153,6 @@ double IsolationForest::score(std::span<const float> row) const {
   }
   const double mean = length / static_cast<double>(trees_.trees());
   return std::exp2(-mean / mean_path_length(sample_));
-}
-
-json IsolationForest::to_json() const {
-  return {{"format", kIsolationFormat},
-          {"version", 1},
-          {"columns", columns_},
-          {"sample", sample_},
-          {"trees", dump_trees(trees_, false)}};
-}
-
-IsolationForest IsolationForest::from_json(const json& in) {
-  check_header(in, kIsolationFormat, {"columns", "sample", "trees"});
-  const auto refuse = [](const std::string& reason) {
-    throw Error(ExitCode::kData, std::string(kIsolationFormat) + ": " + reason);
-  };
-  const int64_t columns = load_count(in, kIsolationFormat, "columns", 1, kMostColumns);
-  const int64_t sample = load_count(in, kIsolationFormat, "sample", 2, kMostLeaves);
-  FlatTrees trees = load_trees(in.at("trees"), columns, false, kIsolationFormat);
-  if (trees.trees() == 0) refuse("no tree");
-  for (std::size_t t = 0; t < trees.roots.size(); ++t) {
-    if (trees.cover[static_cast<std::size_t>(trees.roots[t])] != static_cast<double>(sample)) {
-      refuse("tree " + std::to_string(t) + " was not grown on " + std::to_string(sample) + " rows");
-    }
-  }
-  for (const double cover : trees.cover) {
-    if (cover != std::floor(cover)) refuse("a cover that is no number of rows");
-  }
-  return {columns, sample, std::move(trees)};
 }
 
 }  // namespace kdgat::trees

@@ -13,7 +13,6 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <vector>
 
@@ -48,12 +47,6 @@ class IsolationForest {
   std::vector<double> scores(const Table& table, int64_t threads = 1) const {
     return scores_of_rows(table, threads, [this](auto row) { return score(row); });
   }
-
-  /// {"format": "kdgat.isolation_forest", "version": 1, "columns", "sample", "trees": see
-  /// dump_trees}. Read again, the model gives the same bits.
-  nlohmann::json to_json() const;
-  /// Throws Error(kData) that says what is wrong.
-  static IsolationForest from_json(const nlohmann::json& in);
 
  private:
   /// Sets the values of leaves.

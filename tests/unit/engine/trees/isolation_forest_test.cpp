@@ -127,17 +127,13 @@ TEST_CASE("an isolation forest scores as a plain one of other draws does", "[tre
   }
 }
 
-TEST_CASE("a forest depends on the seed alone and can be read again", "[trees]") {
+TEST_CASE("a forest depends on the seed alone", "[trees]") {
   std::vector<float> values = cloud(400, 3, 5);
   for (std::size_t i = 0; i < values.size(); i += 7) values[i] = kMissing;
   const Table table{values, 3, {}, {}};
   const IsolationForest model = IsolationForest::fit(table, {});
-  const nlohmann::json in = nlohmann::json::parse(model.to_json().dump());
-  CHECK(IsolationForest::fit(table, {}).to_json() == in);
-  CHECK(IsolationForest::fit(table, {100, 256, 1}).to_json() != in);
-  const IsolationForest again = IsolationForest::from_json(in);
-  CHECK(again.to_json() == in);
-  CHECK(again.scores(table) == model.scores(table));
+  CHECK(IsolationForest::fit(table, {}).scores(table) == model.scores(table));
+  CHECK(IsolationForest::fit(table, {100, 256, 1}).scores(table) != model.scores(table));
 }
 
 TEST_CASE("rows that do not differ are as good as each other", "[trees]") {

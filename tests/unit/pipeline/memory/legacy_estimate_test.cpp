@@ -27,21 +27,3 @@ TEST_CASE("the published formula does not give the published tables", "[memory]"
   CHECK(published_estimates().size() == 13);
   CHECK(differ == 13);
 }
-
-TEST_CASE("the largest of all configurations may be of none of them", "[memory]") {
-  const std::pair<int64_t, int64_t> sizes[] = {{1290, 1}, {64, 2}};
-  CHECK(legacy_auto_estimate_gb(sizes, 943, 1682) == 0.9);
-  CHECK(legacy_estimate_gb(1290, 1, 943, 1682) == 0.8);
-  CHECK(legacy_auto_estimate_gb({}, 943, 1682) == 1.5);
-}
-
-TEST_CASE("the published rule of workers and its table of devices", "[memory]") {
-  CHECK(legacy_workers(16, 2, 1.5, 30) == 9);  // the guide's example
-  CHECK(legacy_workers(16, 2, 1.5, 5) == 5);
-  CHECK(legacy_workers(2, 2, 1.5, 5) == 1);
-  std::vector<int64_t> of_rule;
-  for (const PublishedWorkers& row : published_workers()) {
-    of_rule.push_back(legacy_workers(row.gpu_gb, 2, 1.5, 100));
-  }
-  CHECK(of_rule == std::vector<int64_t>{4, 6, 9, 14, 20});  // of 8 GB the table says 2 to 3
-}
