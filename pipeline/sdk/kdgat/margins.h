@@ -67,8 +67,8 @@ inline constexpr int64_t kCardWorkspaces = 65 * kMiB;
 
 // ---- Of trials that share a device (pipeline/tune).
 
-/// Reserved beyond what was measured: the published safety of a tenth, and small change, as requests
-/// are rounded up to pages and each has a head. bench gpu: concurrent trials.
+/// Reserved beyond what was measured: the published safety of a tenth, and small change, as
+/// requests are rounded up to pages and each has a head. bench gpu: concurrent trials.
 inline constexpr double kTrialSafety = 1.1;
 inline constexpr int64_t kTrialSpareBytes = kMiB;
 
@@ -79,7 +79,7 @@ inline constexpr int64_t kMappedBytes = 512 * kMiB;
 /// A step that plans no memory.
 inline constexpr int64_t kUnplannedBytes = 2048 * kMiB;
 /// A process that drives a card: CUDA's libraries and pinned buffers. bench gpu.
-inline constexpr int64_t kCardHostBytes = 12 * 1024 * kMiB;
+inline constexpr int64_t kCardHostBytes = 12288 * kMiB;
 /// What is asked for is a multiple of it.
 inline constexpr int64_t kJobStep = 64 * kMiB;
 

@@ -1,4 +1,4 @@
-// Input layer of the models: identifiers as vectors beside the other features.
+// Input layer of the models: identifiers as vectors next to the other features.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -13,10 +13,10 @@
 
 namespace kdgat::model {
 
-/// Embedding of column 0 beside the other columns, [N, embedding + node_features - 1]; and the edge
-/// features. With form.standardise both as z-scores, clipped to 10 deviations so that a feature
-/// which hardly varies in benign traffic cannot drown the rest. Nodes without identifiers have no
-/// embedding: all columns are features, [N, node_features].
+/// Embedding of column 0 next to the other columns, [N, embedding + node_features - 1]; and the
+/// edge features. With form.standardise both as z-scores, clipped to 10 deviations so that a
+/// feature which hardly varies in benign traffic cannot drown the rest. Nodes without identifiers
+/// have no embedding: all columns are features, [N, node_features].
 class InputImpl : public torch::nn::Module {
  public:
   InputImpl(int64_t num_ids, int64_t node_features, int64_t embedding, const InputForm& form = {},

@@ -1,6 +1,6 @@
-// What the kernels of a device hold beside what they are given and what they return, as counts of
-// numbers. The one place where a plan knows how kernels differ: where those of kernels/cpu or
-// kernels/cuda allocate otherwise, this is what changes with them. Those of kernels/plain are
+// What the kernels of a device hold in addition to what they are given and what they return, as
+// counts of numbers. The one place where a plan knows how kernels differ: where those of
+// kernels/cpu or kernels/cuda allocate otherwise, this is what changes with them. Those of kernels/plain are
 // operations of LibTorch, each with results of its own: count_plain.h has them.
 //
 // N nodes, E edges, K heads, W columns, D features of an edge, L inputs and V outputs of a head.
@@ -38,7 +38,7 @@ struct KernelCounts {
   double scores2_of_node = 0;   ///< N x K so many times, while its gradients are made
   double scores2_of_edge = 0;   ///< (E + N) x K so many times, then
   bool sums2_of_edges = false;  ///< blocks of its sums are of edges and loops, else of nodes
-  double sums2_of_block = 2;    ///< beside D, W so many times, of each such block
+  double sums2_of_block = 2;    ///< in addition to D, W so many times, of each such block
   bool rows_of_block = true;    ///< W + D of each block of nodes, forth and back
 
   // Norm over graphs: sums of each graph, else of each block of nodes.

@@ -82,7 +82,7 @@ class StepCount {
   /// A term: the mean square distance of `x` to what is given.
   void distance(const Value& x, const Held& target);
 
-  /// The step backward and the optimizer. Bytes of what the model keeps beside its parameters, and
+  /// The step backward and the optimizer. Bytes of what the model keeps next to its parameters, and
   /// of its tables, which are among these.
   memory::Footprint finish(int64_t buffers, int64_t tables);
 
