@@ -5,10 +5,8 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
-#include <chrono>
 #include <csignal>
 #include <fstream>
-#include <thread>
 
 #include "support/programs/cli.h"
 #include "support/programs/held_port.h"
@@ -53,11 +51,14 @@ class MlflowServer {
     }
     ::setpgid(pid_, pid_);
     // Until it is there or has ended: under a heavy load its start takes minutes.
-    while (!is_served(port_.number())) {
-      INFO(read_text(folder / "server.log"));
-      REQUIRE(::waitpid(pid_, nullptr, WNOHANG) == 0);
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
+    bool is_gone = false;
+    const auto is_over = [&] {
+      is_gone = ::waitpid(pid_, nullptr, WNOHANG) != 0;
+      return is_gone || is_served(port_.number());
+    };
+    while (!comes_true(is_over)) continue;
+    INFO(read_text(folder / "server.log"));
+    REQUIRE_FALSE(is_gone);
   }
   MlflowServer(const MlflowServer&) = delete;
   MlflowServer& operator=(const MlflowServer&) = delete;
