@@ -1,7 +1,7 @@
 // What the kernels of a device hold in addition to what they are given and what they return, as
 // counts of numbers. The one place where a plan knows how kernels differ: where those of
-// kernels/cpu or kernels/cuda allocate otherwise, this is what changes with them. Those of kernels/plain are
-// operations of LibTorch, each with results of its own: count_plain.h has them.
+// kernels/cpu or kernels/cuda allocate otherwise, this is what changes with them. Those of
+// kernels/plain are operations of LibTorch, each with results of its own: count_plain.h has them.
 //
 // N nodes, E edges, K heads, W columns, D features of an edge, L inputs and V outputs of a head.
 #pragma once

@@ -129,8 +129,8 @@ TEST_CASE("edges from a node to itself are replaced as PyTorch Geometric does", 
 
 TEST_CASE("fused attention of the second kind equals plain operations", "[gatv2]") {
   // LeakyReLU has a kink at 0: what is before it is a sum of multiples of 1/256 and one odd
-  // multiple of 1/512, which is exact in any order and never 0. Means over the edges of a node, which
-  // its loop has, are not on that grid: the seed is one that puts none of them next to the kink.
+  // multiple of 1/512, which is exact in any order and never 0. A loop has the mean over the edges
+  // of its node, which is not on that grid: with this seed none comes next to the kink.
   const auto on_grid = [](const at::Tensor& t, double step, double shift = 0) {
     return (t / step).round().mul(step).add(shift);
   };
