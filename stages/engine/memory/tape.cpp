@@ -41,6 +41,33 @@ Value Tape::elementwise(const Value& x, Keeps keeps) {
   return y;
 }
 
+Value Tape::sum(const Value& a, const Value& b) {
+  Value y = value(a.rows, a.width, std::max(a.element, b.element));
+  then(y,
+       [this, a = a.without_data(), b = b.without_data(), element = y.element](const Held& grad) {
+         for (const Value& x : {a, b}) {
+           if (x.element == element) {
+             pass(x, grad);
+           } else {
+             give(x);
+           }
+         }
+       });
+  return y;
+}
+
+Value Tape::joined(const std::vector<Value>& parts, const Cost& rows, double width,
+                   double element) {
+  Value out = value(rows, width, element);
+  std::vector<Value> from;
+  from.reserve(parts.size());
+  for (const Value& part : parts) from.push_back(part.without_data());
+  then(out, [this, from](const Held& grad) {
+    for (const Value& part : from) pass(part, grad);
+  });
+  return out;
+}
+
 void Tape::then(const Value& result, Backward backward) {
   if (recording_) records_.push_back({operation_, result.grad, std::move(backward)});
 }

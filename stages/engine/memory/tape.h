@@ -57,6 +57,11 @@ class Tape {
   /// A result of the size of `x`, number by number.
   Value elementwise(const Value& x, Keeps keeps);
 
+  /// The sum of two values of one size.
+  Value sum(const Value& a, const Value& b);
+  /// Columns or rows of several, next to each other.
+  Value joined(const std::vector<Value>& parts, const Cost& rows, double width, double element = 4);
+
   /// What backward does for the operation that made `result`; holds what it captures until then.
   void then(const Value& result, Backward backward);
   /// A new gradient of `x`, added to what it has; nothing if it needs none.

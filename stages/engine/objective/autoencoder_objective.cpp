@@ -23,7 +23,7 @@ void count_divergence(model::StepCount& step, const memory::Value& mean,
   using memory::Held, memory::Value;
   memory::Tape& tape = step.tape;
   const double width = mean.width;
-  const Value one = step.joined({logvar}, model::kNodes, width);
+  const Value one = step.tape.joined({logvar}, model::kNodes, width);
   const Value square = tape.value(model::kNodes, width);
   tape.then(square, [&tape, mean](const Held&) {
     const Held power = tape.hold(mean.bytes()), twice = tape.hold(mean.bytes());

@@ -205,7 +205,7 @@ Value InputImpl::count(StepCount& step) const {
     z_scores();
     scores = tape.hold(floats(kNodes, features));
   }
-  return step.joined({embedded}, kNodes, d + features);
+  return step.tape.joined({embedded}, kNodes, d + features);
 }
 
 Held InputImpl::count_edges(StepCount& step) const {

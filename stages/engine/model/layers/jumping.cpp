@@ -26,9 +26,9 @@ Value JumpingLstmImpl::count(StepCount& step, const std::vector<Value>& states) 
   Tape& tape = step.tape;
   const auto layers = static_cast<double>(states.size());
   const double width = states.front().width;
-  const Value stacked = step.joined(states, kNodes, layers * width);
+  const Value stacked = step.tape.joined(states, kNodes, layers * width);
   const Value read = count_read(step, stacked, layers);
-  const Value rows = step.joined({read}, kNodes, read.width);  // by node, for the product
+  const Value rows = step.tape.joined({read}, kNodes, read.width);  // by node, for the product
   const Value scores = tape.value(kNodes, layers);
   tape.then(scores, [&tape, rows, parameters = elements_of({att->weight, att->bias})](const Held&) {
     tape.give(rows);
@@ -41,7 +41,7 @@ Value JumpingLstmImpl::count(StepCount& step, const std::vector<Value>& states) 
     const Held full = tape.hold(stacked.bytes());
     tape.give(weights);
   });
-  return step.joined({products}, kNodes, width);
+  return step.tape.joined({products}, kNodes, width);
 }
 
 /// Both directions of the LSTM, always in 32 bits. oneDNN keeps for each step four gates and a row
@@ -54,7 +54,7 @@ Value JumpingLstmImpl::count_read(StepCount& step, const Value& stacked, double 
   const double workspace =
       5 * steps * units + (steps + 1) * (4 * units + 6 * std::max(width, units));
   const double scratch = (6.5 + 5 * steps) * units, weights = 4 * units * (width + units);
-  const Value input = step.joined({stacked}, kNodes, stacked.width);  // by step
+  const Value input = step.tape.joined({stacked}, kNodes, stacked.width);  // by step
   const Held initial = tape.hold(nodes(4 * units));
   std::vector<Value> ways;
   for (int way = 0; way < 2; ++way) {
@@ -69,7 +69,7 @@ Value JumpingLstmImpl::count_read(StepCount& step, const Value& stacked, double 
     });
     ways.push_back(out.without_data());
   }
-  Value read = step.joined(ways, kNodes, 2 * steps * units);
+  Value read = step.tape.joined(ways, kNodes, 2 * steps * units);
   tape.hold(nodes(4 * units));  // last states, side by side
   return read;
 }

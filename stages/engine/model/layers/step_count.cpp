@@ -52,17 +52,6 @@ Value StepCount::checkpoint(const Value& x, const std::function<Value(const Valu
   return options.checkpointing ? tape.checkpoint(x, body) : body(x);
 }
 
-Value StepCount::joined(const std::vector<Value>& values, const Cost& rows, double width) {
-  Value out = tape.value(rows, width);
-  std::vector<Value> parts;
-  parts.reserve(values.size());
-  for (const Value& value : values) parts.push_back(value.without_data());
-  tape.then(out, [this, parts](const Held& grad) {
-    for (const Value& part : parts) tape.pass(part, grad);
-  });
-  return out;
-}
-
 Value StepCount::term() {
   terms_.push_back(tape.value(kOnce, 1));
   return terms_.back();

@@ -75,8 +75,6 @@ class StepCount {
   /// Room for a gradient of x that is made of one of the same size.
   Held room_of(const Held& grad, const Value& x);
   Value checkpoint(const Value& x, const std::function<Value(const Value&)>& body);
-  /// Columns or states side by side, [rows, width].
-  Value joined(const std::vector<Value>& values, const Cost& rows, double width);
 
   /// A term of the loss.
   Value term();

@@ -146,7 +146,7 @@ Value GraphClassifierImpl::count_pooled(StepCount& step) const {
   }
   tape.enter(jk ? "the LSTM" : "the perceptron");
   if (jk) return count_pool(step, jk->count(step, states), config_.pooling);
-  return step.joined(states, kGraphs, h.width * static_cast<double>(states.size()));
+  return step.tape.joined(states, kGraphs, h.width * static_cast<double>(states.size()));
 }
 
 GraphClassifier make_model(const GatConfig& config) {

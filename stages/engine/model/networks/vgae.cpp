@@ -23,7 +23,7 @@ Value count_sample(StepCount& step, const Value& mean, const Value& logvar) {
   tape.then(product, [&tape, deviation = deviation.without_data(), noise](const Held&) {
     tape.give(deviation);
   });
-  return step.joined({mean, product}, kNodes, mean.width);
+  return step.tape.joined({mean, product}, kNodes, mean.width);
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ Value IrrepsLinearImpl::count(PocketCount& step, const Value& x) const {
     parts.push_back(l == 0 ? mixed.without_data() : tape.elementwise(mixed, Keeps::kNothing));
     if (l == 0) parts.back().data = mixed.data;
   }
-  Value y = step.joined(parts, static_cast<double>(out_.dim()), step.product);
+  Value y = tape.joined(parts, x.rows, static_cast<double>(out_.dim()), step.product);
   const Value weights = tape.value(PocketCount::kOnce, 0);
   tape.then(weights, [&tape, count = static_cast<double>(weight.numel())](const Held&) {
     tape.parameters({count});
@@ -121,7 +121,8 @@ Value count_gate(PocketCount& step, const Value& x, const Irreps& irreps) {
     tape.give(weights);
   });
   const Value active = tape.elementwise(step.silu(step.view(x, scalars)), Keeps::kNothing);
-  return step.joined({active, products}, static_cast<double>(irreps.dim()), PocketCount::kFloat);
+  return tape.joined({active, products}, x.rows, static_cast<double>(irreps.dim()),
+                     PocketCount::kFloat);
 }
 
 IrrepsNormImpl::IrrepsNormImpl(const Irreps& irreps, NormForm form) : irreps_(irreps), form_(form) {
@@ -183,7 +184,8 @@ Value IrrepsNormImpl::count(PocketCount& step, const Value& x) const {
       tape.parameters({channels});
     });
   }
-  return step.joined({straight, out}, static_cast<double>(irreps_.dim()), PocketCount::kFloat);
+  return tape.joined({straight, out}, x.rows, static_cast<double>(irreps_.dim()),
+                     PocketCount::kFloat);
 }
 
 at::Tensor invariants(const at::Tensor& x, const Irreps& irreps) {

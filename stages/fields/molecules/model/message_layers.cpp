@@ -57,7 +57,7 @@ Value MessagePassingImpl::count(PocketCount& step, const Value& x, PocketCount::
   } else {
     const Value own = self_connection->count(step, x);
     out = is_improved_ ? count_improved_update(step, x, own, message, irreps_)
-                       : step.sum(x, count_gate(step, step.sum(own, message), irreps_));
+                       : step.tape.sum(x, count_gate(step, step.tape.sum(own, message), irreps_));
   }
   return layer_norm.is_empty() ? out : layer_norm->count(step, out);
 }
@@ -107,7 +107,7 @@ Value TermMessagesImpl::count(PocketCount& step, const Value& x, const Cost& ter
     const Value mean = tape.value(PocketCount::kAtoms, scalars, message.element);
     const Held counts = step.rows(PocketCount::kAtoms, 1);
     tape.then(mean, [&tape, message, counts](const Held&) { tape.give(message); });
-    total = centre == 0 ? mean : step.sum(total, mean);
+    total = centre == 0 ? mean : step.tape.sum(total, mean);
   }
   return output_projection->count(step, tape.elementwise(total, Keeps::kNothing));
 }
@@ -152,7 +152,7 @@ Value FeatureEmbeddingImpl::count(PocketCount& step) const {
     tape.then(kinds, [&tape, table = static_cast<double>(kind_weight.numel())](const Held&) {
       tape.parameters({table});
     });
-    x = step.sum(x, kinds);
+    x = step.tape.sum(x, kinds);
   }
   return irreps_projection->count(step, x);
 }

@@ -60,21 +60,6 @@ Value PocketCount::layer_norm(const Value& x) {
   return y;
 }
 
-Value PocketCount::sum(const Value& a, const Value& b) {
-  Value y = tape.value(a.rows, a.width, std::max(a.element, b.element));
-  tape.then(
-      y, [this, a = a.without_data(), b = b.without_data(), element = y.element](const Held& grad) {
-        for (const Value& x : {a, b}) {
-          if (x.element == element) {
-            tape.pass(x, grad);
-          } else {
-            tape.give(x);
-          }
-        }
-      });
-  return y;
-}
-
 Value PocketCount::scaled(const Value& x) {
   Value y = tape.value(x.rows, x.width, x.element);
   tape.then(y, [this, x](const Held&) {
@@ -103,15 +88,6 @@ Value PocketCount::view(const Value& x, double width) {
   out.width = width;
   out.grad = std::make_shared<Held>();
   tape.then(out, [this, x = x.without_data()](const Held&) { tape.give(x); });
-  return out;
-}
-
-Value PocketCount::joined(std::vector<Value> parts, double width, double element) {
-  Value out = tape.value(parts.front().rows, width, element);
-  for (Value& value : parts) value.data = nullptr;
-  tape.then(out, [this, parts = std::move(parts)](const Held& grad) {
-    for (const Value& value : parts) tape.pass(value, grad);
-  });
   return out;
 }
 

@@ -59,8 +59,6 @@ class PocketCount {
   Value linear(const Value& x, double outputs);
   Value silu(const Value& x) { return tape.elementwise(x, Keeps::kInput); }
   Value layer_norm(const Value& x);
-  /// The sum of two.
-  Value sum(const Value& a, const Value& b);
   /// Times a learned number.
   Value scaled(const Value& x);
   /// Elements set to 0, by noise.
@@ -72,8 +70,6 @@ class PocketCount {
   Value part(const Value& x, double width, double element);
   /// The same without a copy.
   Value view(const Value& x, double width);
-  /// Side by side.
-  Value joined(std::vector<Value> parts, double width, double element);
 };
 
 }  // namespace kdgat::molecules

@@ -201,12 +201,13 @@ Value PocketEncoderImpl::count_messages(PocketCount& step, const Value& h,
   if (config_.multi_hop) {
     const auto add = [&](const torch::nn::ModuleList& layers, const Cost& terms, int centres) {
       const auto messages = layers->ptr<TermMessagesImpl>(layer);
-      out = step.sum(out, weighed(messages->count(step, h, terms, centres)));
+      out = step.tape.sum(out, weighed(messages->count(step, h, terms, centres)));
     };
     add(angle_mp_layers, step.angles, 1);
     add(dihedral_mp_layers, step.dihedrals, 2);
   }
-  if (config_.nonbonded) out = step.sum(out, weighed(over(nonbonded_mp_layers, step.nonbonded)));
+  if (config_.nonbonded)
+    out = step.tape.sum(out, weighed(over(nonbonded_mp_layers, step.nonbonded)));
   return out;
 }
 
@@ -217,7 +218,7 @@ Value PocketEncoderImpl::count_block(PocketCount& step, const Value& h, std::siz
       return norms->ptr<IrrepsNormImpl>(layer)->count(step, x);
     };
     const Value messages = count_messages(step, norm(pre_norms, step.widened(h)), layer);
-    out = step.sum(h, norm(post_norms, messages));
+    out = step.tape.sum(h, norm(post_norms, messages));
   } else {
     out = count_messages(step, h, layer);
   }
@@ -225,7 +226,7 @@ Value PocketEncoderImpl::count_block(PocketCount& step, const Value& h, std::siz
     const auto scalars = static_cast<double>(config_.hidden.mul[0]);
     const Value dropped = step.drop(step.view(out, scalars).without_data());
     const Value rest = step.view(out, out.width - scalars).without_data();
-    out = step.joined({dropped, rest}, out.width, out.element);
+    out = step.tape.joined({dropped, rest}, out.rows, out.width, out.element);
   }
   return out;
 }
@@ -341,7 +342,7 @@ Value PocketEncoderImpl::count_pool(PocketCount& step, const Value& h) const {
   if (config_.enhanced_invariants) {
     parts.push_back(count_channel_cosines(step, h, config_.hidden).without_data());
   }
-  const Value of_atoms = step.joined(parts, width, PocketCount::kFloat);
+  const Value of_atoms = tape.joined(parts, h.rows, width, PocketCount::kFloat);
   if (!query_pooling.is_empty()) return query_pooling->count(step, of_atoms);
   Value weighed = of_atoms;
   if (config_.pooling == kPoolings[0]) {

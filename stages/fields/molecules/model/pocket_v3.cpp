@@ -144,8 +144,8 @@ Value count_improved_update(PocketCount& step, const Value& x, const Value& own,
               tape.give(own);
               tape.pass(message, grad);
             });
-  const Value with_own = step.sum(x, kept);
-  return step.sum(with_own, count_gate(step, gated, irreps));
+  const Value with_own = step.tape.sum(x, kept);
+  return step.tape.sum(with_own, count_gate(step, gated, irreps));
 }
 
 }  // namespace kdgat::molecules

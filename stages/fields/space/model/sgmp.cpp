@@ -118,7 +118,7 @@ Value SgmpBlockImpl::count(SpatialCount& step, const Value& h, const Held& pos) 
   if (config_.aggregation == "mean") {
     const Value mean = tape.value(kNodes, sums.width);
     tape.then(mean, [&tape, sums = sums.without_data(), counts](const Held&) { tape.give(sums); });
-    return step.sum(h, step.linear(mean, combine2));
+    return step.tape.sum(h, step.linear(mean, combine2));
   }
   const Value product = tape.value(kNodes, h.width);
   tape.then(
@@ -130,7 +130,7 @@ Value SgmpBlockImpl::count(SpatialCount& step, const Value& h, const Held& pos) 
   const Value shift = tape.value(kNodes, h.width);
   tape.then(shift, [counts, trained = step.gradients(model::elements_of({combine2->bias}))](
                        const Held&) { trained(); });
-  return step.sum(h, step.sum(product, shift));
+  return step.tape.sum(h, step.tape.sum(product, shift));
 }
 
 Value SgmpEncoderImpl::count(SpatialCount& step) const {

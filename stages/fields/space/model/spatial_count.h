@@ -71,14 +71,6 @@ class SpatialCount {
     });
     return y;
   }
-  Value sum(const Value& a, const Value& b) {
-    Value y = tape.value(a.rows, a.width);
-    tape.then(y, [this, a = a.without_data(), b = b.without_data()](const Held& grad) {
-      tape.pass(a, grad);
-      tape.pass(b, grad);
-    });
-    return y;
-  }
 };
 
 }  // namespace kdgat::space
