@@ -9,7 +9,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from reproduces import common, detector, figures, lab, logs, parts, reasons
+from reproduces import common, detector, figures, fleet, lab, logs, parts, reasons
 
 # In the place of the program: notes that it was called, and answers as it does.
 PROGRAM = """#!/usr/bin/env python3
@@ -183,6 +183,40 @@ class Front(unittest.TestCase):
         text = common.RESULTS.read_text()
         for name in ("hcrl_sa", "swc", "detector"):
             self.assertLess(text.index(f"<!-- reproduce {name} -->"), text.index(f"<!-- end {name} -->"))
+
+
+class Fleet(unittest.TestCase):
+    @staticmethod
+    def windows(begins, flagged):
+        return [{"begin": str(begin), "flagged": str(int(begin in flagged))} for begin in begins]
+
+    def benign(self, begins, flagged):
+        return fleet.Benign().add(self.windows(begins, flagged), figures.flagged_by_detector)
+
+    def alarm_seconds(self, begins, flagged):
+        return 3600 * self.benign(begins, flagged).alarm_hours
+
+    def test_time_under_alarm_is_the_union_of_flagged_windows_and_two_seconds_behind_each(self):
+        begins = range(0, 100, 1)
+        self.assertAlmostEqual(self.alarm_seconds(begins, {10}), 3)
+        self.assertAlmostEqual(self.alarm_seconds(begins, {10, 11}), 4)
+        self.assertAlmostEqual(self.alarm_seconds(begins, {10, 50}), 6)
+        self.assertEqual(self.alarm_seconds(begins, {}), 0)
+
+    def test_a_pause_between_captures_counts_a_minute_at_most(self):
+        benign = self.benign([0, 1, 2, 10_000, 10_001], {10_000})
+        self.assertAlmostEqual(3600 * benign.hours, 1 + 1 + 60 + 1 + 1)
+        self.assertEqual(benign.flagged, 1)
+
+    def test_the_goal_follows_from_the_rule(self):
+        self.assertAlmostEqual(fleet.goal_f1(1, False), .995)
+        self.assertAlmostEqual(fleet.goal_f1(1, True), .99)
+        self.assertAlmostEqual(fleet.goal_f1(.94, True), .97)
+        self.assertAlmostEqual(fleet.goal_f1(.2, False), .25)
+
+    def test_a_folder_that_is_missing_is_named(self):
+        with self.assertRaisesRegex(common.Failed, "can-train-and-test is missing"):
+            fleet.vehicles_of(["hcrl_sa", "set_03", "recan"])
 
 
 class Reasons(unittest.TestCase):

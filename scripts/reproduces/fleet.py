@@ -1,0 +1,211 @@
+"""The detector on vehicles and attacks that it was not trained on, each left out in turn."""
+import dataclasses
+import pathlib
+import statistics
+
+from reproduces import common, logs
+from reproduces.common import table
+from reproduces.figures import (DETECTOR, OWN_RULE, flagged_by_detector, flagged_by_rule, part_of,
+                                poisson_interval, short)
+from reproduces.kinds import INJECTED
+from reproduces.lab import Data, Lab, Run
+
+OWN_SECONDS = 15  # of its own traffic that a vehicle is learned from when it is new
+BUDGET = 100  # flagged windows an hour
+TIME_BUDGET = .02  # of the time under alarm
+HELD = 2  # seconds that an alarm lasts after a flagged window
+PAUSE = 60  # seconds: a longer gap is between two captures
+
+# Of each vehicle: its data set, and its benign logs there.
+FLEET = {"Kia": ("hcrl_sa", ["train_01_attack_free/attack-free-kia.csv.gz"]),
+         "Sonata": ("hcrl_sa", ["train_01_attack_free/attack-free-sonata.csv.gz"]),
+         "set_03": ("set_03", ["train_01_attack_free/accessory-3.csv.gz",
+                               "train_01_attack_free/accessory-4.csv.gz"]),
+         "Subaru": ("can-train-and-test", ["subaru-forester_accessory-1.csv.gz"]),
+         "truck": ("recan", ["isuzu/exp1.csv.gz", "isuzu/exp2.csv.gz"]),
+         "van": ("recan", ["piaggio/exp2.csv.gz"])}
+SETS = tuple(dict.fromkeys(data for data, _ in FLEET.values()))
+
+
+@dataclasses.dataclass(frozen=True)
+class Vehicle:
+    name: str
+    files: tuple  # of benign traffic
+    rate: float  # frames a second
+
+    def own_windows(self):
+        return max(20, round(OWN_SECONDS * self.rate / logs.WINDOW))
+
+
+def rate_of(path):
+    rows = logs.Rows(path)
+    return (len(rows.lines) - 1) / (rows.time(-1) - rows.time(0))
+
+
+def vehicles_of(paths):
+    sets = {path.resolve().name: path for path in map(pathlib.Path, paths)}
+    missing = [name for name in SETS if name not in sets]
+    if missing or len(sets) > len(SETS):
+        raise common.Failed(f"fleet needs folders of the names {', '.join(SETS)}"
+                            + (f"; {', '.join(missing)} is missing" if missing else ""))
+    out = []
+    for name, (data, files) in FLEET.items():
+        found = tuple(sets[data] / file for file in files)
+        out.append(Vehicle(name, found, rate_of(found[0])))
+    return out
+
+
+def link_benign(vehicle, folder):
+    """Under names of their own: logs of several folders may have the same."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, path in enumerate(vehicle.files, 1):
+        link = folder / f"{vehicle.name}-{number}{''.join(path.suffixes)}"
+        link.symlink_to(path.resolve())
+
+
+def data_without(vehicle, vehicles):
+    """Trains on all other vehicles; the parts test_benign and test_KIND are of this one."""
+    def make(lab, folder):
+        for other in vehicles:
+            if other is not vehicle:
+                link_benign(other, folder / "train_01")
+        benign = folder / "test_benign"
+        link_benign(vehicle, benign)
+        for kind in INJECTED:
+            lab.kdgat("data", "inject", benign, "-o", folder / f"test_{kind}", "--attacks", kind,
+                      f"lead_seconds={OWN_SECONDS}")
+
+    sources = tuple(path for one in vehicles for path in one.files)
+    return Data(f"without-{vehicle.name}", make, sources, ("exclude=[]", f"own {OWN_SECONDS}"))
+
+
+@dataclasses.dataclass
+class Benign:
+    """Of benign windows that were scored: how long they last, how many are flagged, and how long
+    the bus is under alarm."""
+    hours: float = 0
+    flagged: int = 0
+    alarm_hours: float = 0
+
+    def add(self, rows, flags):
+        """`rows`: windows of one log, one after another."""
+        begins = [float(row["begin"]) for row in rows]
+        lengths = [b - a for a, b in zip(begins, begins[1:])]
+        usual = statistics.median(lengths) if lengths else 0
+        until = float("-inf")
+        for begin, length, row in zip(begins, [*lengths, usual], rows):
+            length = min(length, PAUSE)
+            self.hours += length / 3600
+            if flags(row):
+                self.flagged += 1
+                end = begin + length + HELD
+                self.alarm_hours += max(0, end - max(begin, until)) / 3600
+                until = max(until, end)
+        return self
+
+    def cells(self):
+        if not self.hours:
+            return ["", ""]
+        low, high = (bound / self.hours for bound in poisson_interval(self.flagged))
+        return [f"{self.flagged / self.hours:.0f} ({low:.0f} to {high:.0f})",
+                f"{100 * min(1, self.alarm_hours / self.hours):.1f} %"]
+
+
+def goal_f1(rule, is_left_out):
+    """What F1 has to reach next to that of the rule."""
+    if rule < .95:
+        return min(.97, rule + .05)
+    return rule - (.01 if is_left_out else .005)
+
+
+class LeftOut:
+    title = "Each vehicle left out, learned from all others"
+
+    def __init__(self, vehicles, seeds):
+        self.vehicles, self.seeds = vehicles, seeds
+
+    def run(self, vehicle, seed, without=None):
+        kinds = ",".join(kind for kind in INJECTED if kind != without)
+        options = ("detector.take_supported=true", f"detector.false_alarms={BUDGET}",
+                   f"detector.own_windows={vehicle.own_windows()}", f"detector.inject=[{kinds}]",
+                   "detector.baselines=false")
+        name = f"{vehicle.name}-without-{without}" if without else f"{vehicle.name}-all"
+        return Run(data_without(vehicle, self.vehicles), name, options, seed, seconds=75)
+
+    def runs(self):
+        more = [(seed, None) for seed in self.seeds] + [(self.seeds[0], kind) for kind in INJECTED]
+        return [self.run(vehicle, *one) for vehicle in self.vehicles for one in more]
+
+    def f1_of(self, lab, vehicle, kind):
+        """With all kinds in training, with this one left out, and of the rule; None where the
+        vehicle has nothing that the kind could attack."""
+        shown = [part_of(lab.result(self.run(vehicle, seed)).metrics, f"test_{kind}")
+                 for seed in self.seeds]
+        if not all(shown):
+            return None
+        new = part_of(lab.result(self.run(vehicle, self.seeds[0], kind)).metrics, f"test_{kind}")
+        return (statistics.median(one[DETECTOR]["f1"] for one in shown), new[DETECTOR]["f1"],
+                shown[0][OWN_RULE]["f1"])
+
+    def kinds(self, lab):
+        rows, met = [], {kind: [] for kind in INJECTED}
+        for vehicle in self.vehicles:
+            cells = [vehicle.name]
+            for kind in INJECTED:
+                found = self.f1_of(lab, vehicle, kind)
+                cells.append(" / ".join(short(one, 3) for one in found) if found else "")
+                if found:
+                    known, new, rule = found
+                    met[kind].append((known >= goal_f1(rule, False), new >= goal_f1(rule, True)))
+            rows.append(cells)
+        counts = [f"{sum(known for known, _ in one)} and {sum(new for _, new in one)} of {len(one)}"
+                  for one in met.values()]
+        return table(["left out", *INJECTED], [*rows, ["goal met", *counts]])
+
+    def benign_of(self, lab, vehicles, flags):
+        out = Benign()
+        for vehicle in vehicles:
+            for seed in self.seeds:
+                for windows in lab.result(self.run(vehicle, seed)).windows().values():
+                    if windows[0]["part"].startswith("test_benign"):
+                        out.add(windows, flags)
+        return out
+
+    def benign(self, lab):
+        rows = []
+        groups = [(vehicle.name, [vehicle]) for vehicle in self.vehicles] + [("all", self.vehicles)]
+        for name, some in groups:
+            detector, rule = (self.benign_of(lab, some, flags)
+                              for flags in (flagged_by_detector, flagged_by_rule))
+            seconds = 3600 * detector.hours / len(self.seeds)
+            rows.append([name, f"{seconds:.0f} s", *detector.cells(), *rule.cells()])
+        return table(["left out", "benign time", "detector: flagged windows an hour (95 %)",
+                      "time under alarm", "rule: flagged windows an hour (95 %)",
+                      "time under alarm"], rows)
+
+    def text(self, lab):
+        return "\n\n".join([
+            f"The vehicle left out is learned from its first {OWN_SECONDS} s. F1 with all kinds of "
+            "attacks in training / with this kind left out / of the rule with the log's own first "
+            "windows.", self.kinds(lab),
+            f"Benign traffic. Goal: at most {BUDGET} flagged windows an hour and "
+            f"{100 * TIME_BUDGET:.0f} % of the time under alarm.", self.benign(lab)])
+
+
+STUDIES = (LeftOut,)
+
+
+def main(args):
+    clock = common.Clock()
+    vehicles = vehicles_of(args.data)
+    lab = Lab(args.root / "fleet", args.jobs, clock.say)
+    studies = [study(vehicles, args.seeds) for study in STUDIES]
+    runs = list(dict.fromkeys(run for study in studies for run in study.runs()))
+    minutes = sum(run.seconds for run in runs) / args.jobs / 60
+    print(f"{len(runs)} runs, {args.jobs} at a time: about {minutes:.0f} minutes from nothing; "
+          f"{sum(map(lab.is_done, runs))} are done and kept in {lab.root}", flush=True)
+    lab.make_all(runs)
+    text = "\n\n".join(part for one in studies for part in (f"### {one.title}", one.text(lab)))
+    print(text)
+    if args.write:
+        common.write(text, "fleet")
