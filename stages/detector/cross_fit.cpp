@@ -80,13 +80,15 @@ Parts fit_parts(const LearningSet& rows, int32_t fold, const std::vector<uint8_t
 
 CrossFit cross_fit(const Learning& learning, const std::vector<uint8_t>& left_out,
                    const decision::KOfN& alarm_rule, const trees::BoostedTreesOptions& how,
-                   const std::function<void()>& told) {
+                   const std::function<void(double share)>& told) {
   const LearningSet& rows = learning.rows;
   CrossFit out;
   out.rows.assign(rows.labels.size(), std::numeric_limits<float>::lowest());
   out.tails.assign(rows.labels.size(), 0);
-  for (const int32_t fold : std::set<int32_t>(rows.folds.begin(), rows.folds.end())) {
-    told();
+  const std::set<int32_t> folds(rows.folds.begin(), rows.folds.end());
+  int64_t done = 0;
+  for (const int32_t fold : folds) {
+    told(static_cast<double>(done++) / static_cast<double>(folds.size()));
     if (!has_both(rows, fold, left_out)) continue;
     const Parts parts = fit_parts(rows, fold, left_out, how);
     for (std::size_t i = 0; i < rows.labels.size(); ++i) {

@@ -38,11 +38,11 @@ Parts fit_parts(const LearningSet& rows, int32_t fold, const std::vector<uint8_t
                 const trees::BoostedTreesOptions& how);
 
 /// A fold whose rest holds no attack, or nothing benign, is judged by nobody: its rows have the
-/// lowest log-odds, tails of 0, and it is in no stretch. `told` is called before each fit; it may
-/// throw.
+/// lowest log-odds, tails of 0, and it is in no stretch. `told` is called before each fit, with
+/// the share of them that is done; it may throw.
 CrossFit cross_fit(const Learning& learning, const std::vector<uint8_t>& left_out,
                    const decision::KOfN& alarm_rule, const trees::BoostedTreesOptions& how,
-                   const std::function<void()>& told);
+                   const std::function<void(double share)>& told);
 
 /// Benign rows that models of other folds take for attacks, one flag a row. A detector that learned
 /// to keep silent on them would on attacks that look the same; left out they may become false

@@ -83,17 +83,18 @@ TrainedDetector train_detector(std::span<const decision::Log> logs, const Detect
   told.log(sentence_of_choice(learning, options));
   const trees::BoostedTreesOptions how = tree_options(options, seed, threads);
   std::vector<uint8_t> left_out(rows.labels.size(), 0);
-  const auto fit_all = [&](const std::string& phase, double from) {
+  constexpr double kOfTrees = 0.45;  // of the time of all trees: fitting each fold once
+  const auto fit_all = [&](double from) {
     return cross_fit(learning, left_out, options.alarm_rule(), how,
-                     [&] { told.progress(phase, from); });
+                     [&](double share) { told.progress("trees", from + kOfTrees * share); });
   };
-  left_out = odd_benign(rows, fit_all("trees", 0), std::log(options.least_odds));
-  const CrossFit fit = fit_all("trees", 0.45);
+  left_out = odd_benign(rows, fit_all(0), std::log(options.least_odds));
+  const CrossFit fit = fit_all(kOfTrees);
   if (fit.by_own.empty()) {
     throw Error(ExitCode::kData, "no benign windows are left to choose a threshold by",
                 "some 100 windows of benign traffic at the beginning of a log are needed");
   }
-  told.progress("trees", 0.9);
+  told.progress("trees", 2 * kOfTrees);
   Parts parts = fit_parts(rows, -1, left_out, how);
   std::map<int32_t, decision::Decision> decisions;
   for (const auto& [own, listened] : fit.by_own) decisions[own] = decide(listened, options);

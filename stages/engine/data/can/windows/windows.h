@@ -4,6 +4,12 @@
 //
 // A row is a frame and the id of the frame after it. Nodes of a window are the ids it names, edges
 // the (id, next id) pairs; their features are those of engine/portable/window_graph.h.
+//
+// Which rows share a node or an edge is found here and, in an exported network, by
+// runtime/windows.c. Both take about 300 instructions a row in windows of 100 frames (callgrind,
+// hcrl_sa). The C keeps its ids in order by insertion, in a small fixed memory: its work grows with
+// the square of the ids. This one takes 420 a row in windows of 10,000 frames of 2,000 ids. A test
+// compares their bits.
 #pragma once
 
 #include <array>
