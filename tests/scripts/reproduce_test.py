@@ -181,7 +181,7 @@ class Front(unittest.TestCase):
 
     def test_there_is_a_place_for_the_tables(self):
         text = common.RESULTS.read_text()
-        for name in ("hcrl_sa", "swc", "detector"):
+        for name in ("hcrl_sa", "swc", "detector", "fleet"):
             self.assertLess(text.index(f"<!-- reproduce {name} -->"), text.index(f"<!-- end {name} -->"))
 
 
