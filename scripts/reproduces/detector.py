@@ -62,10 +62,7 @@ def main(args):
     studies, without, later = chosen(args, sets)
     lab = Lab(args.root / "detector", args.jobs, clock.say)
     runs = list(dict.fromkeys(run for study in studies for run in study.runs()))
-    waiting = [run for run in runs if not lab.is_done(run)]
-    minutes = sum(run.seconds for run in runs) / args.jobs / 60 + sum(study.minutes for study in studies)
-    print(f"{len(runs)} runs, {args.jobs} at a time: about {minutes:.0f} minutes from nothing; {len(runs) - len(waiting)} are done and kept in {lab.root}",
-          flush=True)
+    minutes = lab.print_budget(runs, sum(study.minutes for study in studies))
     for line in without + later:
         print("left out: " + line, flush=True)
     lab.make_all(runs)

@@ -201,9 +201,7 @@ def main(args):
     lab = Lab(args.root / "fleet", args.jobs, clock.say)
     studies = [study(vehicles, args.seeds) for study in STUDIES]
     runs = list(dict.fromkeys(run for study in studies for run in study.runs()))
-    minutes = sum(run.seconds for run in runs) / args.jobs / 60
-    print(f"{len(runs)} runs, {args.jobs} at a time: about {minutes:.0f} minutes from nothing; "
-          f"{sum(map(lab.is_done, runs))} are done and kept in {lab.root}", flush=True)
+    lab.print_budget(runs)
     lab.make_all(runs)
     text = "\n\n".join(part for one in studies for part in (f"### {one.title}", one.text(lab)))
     print(text)

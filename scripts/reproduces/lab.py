@@ -153,6 +153,13 @@ class Lab:
             put(made, self.folder_of(run))
         self.say(f"{run.name}, seed {run.seed}: {seconds:.0f} s")
 
+    def print_budget(self, runs, more=0):
+        """Prints how long these runs take from nothing, and `more` minutes; returns the minutes."""
+        minutes = sum(run.seconds for run in runs) / self.jobs / 60 + more
+        print(f"{len(runs)} runs, {self.jobs} at a time: about {minutes:.0f} minutes from nothing; "
+              f"{sum(map(self.is_done, runs))} are done and kept in {self.root}", flush=True)
+        return minutes
+
     def make_all(self, runs):
         """Those that are not done, so many at a time; then their stores go that are not to be kept."""
         waiting = [run for run in dict.fromkeys(runs) if not self.is_done(run)]
