@@ -47,7 +47,7 @@ def vehicles_of(paths):
     missing = [name for name in SETS if name not in sets]
     if missing or len(sets) > len(SETS):
         raise common.Failed(f"fleet needs folders of the names {', '.join(SETS)}"
-                            + (f"; {', '.join(missing)} is missing" if missing else ""))
+                            + (f"; missing: {', '.join(missing)}" if missing else ""))
     out = []
     for name, (data, files) in FLEET.items():
         found = tuple(sets[data] / file for file in files)

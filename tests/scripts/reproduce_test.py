@@ -215,7 +215,7 @@ class Fleet(unittest.TestCase):
         self.assertAlmostEqual(fleet.goal_f1(.2, False), .25)
 
     def test_a_folder_that_is_missing_is_named(self):
-        with self.assertRaisesRegex(common.Failed, "can-train-and-test is missing"):
+        with self.assertRaisesRegex(common.Failed, "missing: can-train-and-test"):
             fleet.vehicles_of(["hcrl_sa", "set_03", "recan"])
 
 
