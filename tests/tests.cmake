@@ -457,6 +457,7 @@ if(KDGAT_ENGINE)
       tests/unit/stages/detector/detector_pictures_test.cpp
       tests/unit/stages/detector/detector_reasons_test.cpp
       tests/unit/stages/detector/detector_test.cpp
+      tests/unit/stages/detector/detector_evidence_test.cpp
       tests/unit/stages/detector/detector_training_test.cpp
       tests/unit/engine/decision/detector/window_scorer_test.cpp
     LINK kdgat_stage_adapt kdgat_stage_detector kdgat_stage_score

@@ -148,7 +148,7 @@ StageResult Adapt::run(const Options& options, const Request& request, Host& hos
     host.log("warning", log + ": rows without a label are taken as benign");
   }
   data::VehicleProfile profile = lesson.profile();
-  const Vehicle* former = lesson.finder().find(model.vehicles);
+  const Vehicle* former = lesson.finder().find(model.vehicles, profile);
   std::string name = options.name;
   if (name.empty()) name = former != nullptr ? former->name : escaped_name(lesson.first());
   StageResult out;

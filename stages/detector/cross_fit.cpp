@@ -34,13 +34,15 @@ bool has_both(const LearningSet& rows, int32_t without, const std::vector<uint8_
   return has[0] && has[1];
 }
 
-void listen(const Held& held, const Parts& parts, const decision::KOfN& alarm_rule, Listened& out) {
+void listen(const Held& held, const Parts& parts, const decision::KOfN& alarm_rule,
+            const decision::Floors& floors, Listened& out) {
   const std::vector<float> usual(kRelativeColumns, 0);
   decision::RankFilter of_known(alarm_rule, parts.classifier.score(usual));
   decision::RankFilter of_tails(alarm_rule, parts.tails.score(usual));
   decision::Stretch known, tails;
   for (std::size_t i = 0; i < held.values.size() / kRelativeColumns; ++i) {
-    const std::span<const float> row = row_of(held.values, i);
+    const std::span<const float> seen = row_of(held.values, i);
+    const std::span<const float> row = floors.are_reached(seen) ? seen : usual;
     known.scores.push_back(static_cast<float>(of_known.add(parts.classifier.score(row))));
     tails.scores.push_back(static_cast<float>(of_tails.add(parts.tails.score(row))));
   }
@@ -79,7 +81,8 @@ Parts fit_parts(const LearningSet& rows, int32_t fold, const std::vector<uint8_t
 }
 
 CrossFit cross_fit(const Learning& learning, const std::vector<uint8_t>& left_out,
-                   const decision::KOfN& alarm_rule, const trees::BoostedTreesOptions& how,
+                   const decision::KOfN& alarm_rule, const decision::Floors& floors,
+                   const trees::BoostedTreesOptions& how,
                    const std::function<void(double share)>& told) {
   const LearningSet& rows = learning.rows;
   CrossFit out;
@@ -97,7 +100,7 @@ CrossFit cross_fit(const Learning& learning, const std::vector<uint8_t>& left_ou
       out.tails[i] = static_cast<float>(parts.tails.score(row_of(rows.values, i)));
     }
     for (const Held& held : learning.held) {
-      if (held.fold == fold) listen(held, parts, alarm_rule, out.by_own[held.own]);
+      if (held.fold == fold) listen(held, parts, alarm_rule, floors, out.by_own[held.own]);
     }
   }
   return out;

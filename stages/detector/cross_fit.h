@@ -9,6 +9,7 @@
 
 #include "detector/learning.h"
 #include "engine/decision/detector/alarms.h"
+#include "engine/decision/detector/floors.h"
 #include "engine/decision/detector/rank_filter.h"
 #include "engine/decision/detector/tails.h"
 #include "engine/trees/boosted_trees.h"
@@ -21,7 +22,7 @@ struct Parts {
 };
 
 /// Benign windows as models saw them that did not learn from their fold, both parts, as alarms
-/// count them (see RankFilter).
+/// count them (see RankFilter): one without evidence as if nothing was odd in it.
 struct Listened {
   std::vector<decision::Stretch> classifier, tails;
 };
@@ -41,7 +42,8 @@ Parts fit_parts(const LearningSet& rows, int32_t fold, const std::vector<uint8_t
 /// lowest log-odds, tails of 0, and it is in no stretch. `told` is called before each fit, with
 /// the share of them that is done; it may throw.
 CrossFit cross_fit(const Learning& learning, const std::vector<uint8_t>& left_out,
-                   const decision::KOfN& alarm_rule, const trees::BoostedTreesOptions& how,
+                   const decision::KOfN& alarm_rule, const decision::Floors& floors,
+                   const trees::BoostedTreesOptions& how,
                    const std::function<void(double share)>& told);
 
 /// Benign rows that models of other folds take for attacks, one flag a row. A detector that learned

@@ -1,8 +1,10 @@
 #include "detector/left_out.h"
 
 #include <limits>
+#include <span>
 
 #include "engine/compare/rule.h"
+#include "engine/data/can/windows/relative_windows.h"
 #include "engine/decision/detector/rank_filter.h"
 #include "kdgat/text.h"
 
@@ -12,6 +14,10 @@ namespace {
 using nlohmann::json;
 
 constexpr double kHour = 3600;
+
+std::span<const float> row_of(const LearningSet& rows, std::size_t i) {
+  return std::span(rows.values).subspan(i * data::kRelativeColumns, data::kRelativeColumns);
+}
 
 json as_json(const LeftOutCount& count) {
   return {{"windows", count.windows}, {"detector", count.detector}, {"rule", count.rule}};
@@ -54,7 +60,9 @@ LeftOut left_out_figures(const Learning& learning, const CrossFit& fit,
   decision::RankFilter known(model.alarm_rule, kNothing), tails = known;
   for (std::size_t i = 0; i < rows.labels.size(); ++i) {
     if (rows.begins[i] != 0) known = tails = decision::RankFilter(model.alarm_rule, kNothing);
-    const double log_odds = known.add(fit.rows[i]), rarity = tails.add(fit.tails[i]);
+    const bool has_evidence = model.floors.are_reached(row_of(rows, i));
+    const double log_odds = known.add(has_evidence ? fit.rows[i] : kNothing);
+    const double rarity = tails.add(has_evidence ? fit.tails[i] : kNothing);
     const bool is_judged = fit.rows[i] > std::numeric_limits<float>::lowest();
     if (!is_judged || rows.forgetful[i] != 0) continue;
     const int8_t kind = rows.kinds[i];

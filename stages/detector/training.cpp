@@ -82,10 +82,11 @@ TrainedDetector train_detector(std::span<const decision::Log> logs, const Detect
   check_rows(rows);
   told.log(sentence_of_choice(learning, options));
   const trees::BoostedTreesOptions how = tree_options(options, seed, threads);
+  const decision::Floors floors;
   std::vector<uint8_t> left_out(rows.labels.size(), 0);
   constexpr double kOfTrees = 0.45;  // of the time of all trees: fitting each fold once
   const auto fit_all = [&](double from) {
-    return cross_fit(learning, left_out, options.alarm_rule(), how,
+    return cross_fit(learning, left_out, options.alarm_rule(), floors, how,
                      [&](double share) { told.progress("trees", from + kOfTrees * share); });
   };
   left_out = odd_benign(rows, fit_all(0), std::log(options.least_odds));
@@ -98,9 +99,10 @@ TrainedDetector train_detector(std::span<const decision::Log> logs, const Detect
   Parts parts = fit_parts(rows, -1, left_out, how);
   std::map<int32_t, decision::Decision> decisions;
   for (const auto& [own, listened] : fit.by_own) decisions[own] = decide(listened, options);
-  TrainedDetector out{{options.window, options.own_windows, std::move(decisions), std::move(known),
-                       std::move(parts.classifier), std::move(parts.tails), options.alarm_rule()},
-                      {}};
+  TrainedDetector out{
+      {options.window, options.own_windows, std::move(decisions), std::move(known),
+       std::move(parts.classifier), std::move(parts.tails), floors, options.alarm_rule()},
+      {}};
   told.log(sentence_of_thresholds(out.model, options));
   out.left_out = left_out_figures(learning, fit, out.model);
   return out;

@@ -53,7 +53,7 @@ target_link_libraries(kdgat_graph PUBLIC kdgat_sdk PRIVATE ZLIB::ZLIB ${ZSTD} Th
 add_library(kdgat_native SHARED)
 # What the stages adapt, detector, evaluate, fusion, score and watch share.
 kdgat_add_room(kdgat_native stages/engine/decision/detector
-  alarms blame detector_model find_vehicle joined_files network_channel reasons sealed_json tails
+  alarms blame detector_model find_vehicle floors joined_files network_channel reasons sealed_json tails
   traffic window_scorer)
 kdgat_add_room(kdgat_native stages/engine/live
   bell bus_address bus_reader bus_socket frame_queue frame_source replay)
@@ -128,7 +128,7 @@ foreach(file CMakeLists.txt api.h check.c compiler.c detector.c detector_state.h
   list(APPEND KDGAT_RUNTIME_TEXTS
        ${CMAKE_CURRENT_SOURCE_DIR}/stages/engine/export/c/runtime/${file})
 endforeach()
-foreach(file alarm_types alarms bus bus_types ids layers math numbers tails trees vehicle
+foreach(file alarm_types alarms bus bus_types evidence ids layers math numbers tails trees vehicle
         window_graph window_graph_types window_types windows)
   list(APPEND KDGAT_RUNTIME_TEXTS ${CMAKE_CURRENT_SOURCE_DIR}/stages/engine/portable/${file}.h)
 endforeach()

@@ -48,6 +48,7 @@ json more_row(const std::string& part, const std::string& method, const json& m)
           m.at("recall_at_1_per_hour"),
           m.at("recall_at_10_per_hour"),
           m.at("false_events"),
+          format_number("%.2f %%", 100 * m.at("time_under_alarm").get<double>()),
           m.at("events_missed"),
           seconds(m.at("worst_time_to_alarm"))};
 }
@@ -61,9 +62,10 @@ Comparison::Comparison(const std::vector<JudgedLog>& logs, std::vector<std::stri
       main_{{"part", "method", "windows", "attacks", "F1", "AUC", "false", "outside shadows",
              "missed", "false/h (95 %)", "attacks found", "time to alarm"},
             {}},
-      more_{{"part", "method", "F1 over files (95 %)", "PR-AUC", "prevalence", "MCC",
-             "recall at 1/h", "at 10/h", "false alarms", "never found", "longest time to alarm"},
-            {}},
+      more_{
+          {"part", "method", "F1 over files (95 %)", "PR-AUC", "prevalence", "MCC", "recall at 1/h",
+           "at 10/h", "false alarms", "under alarm", "never found", "longest time to alarm"},
+          {}},
       kinds_{{"kind of attack", "files", "method", "attacks", "F1", "PR-AUC", "missed",
               "attacks found"},
              {}} {

@@ -16,6 +16,7 @@ using nlohmann::json;
 
 constexpr double kHour = 3600;
 constexpr int64_t kSameAttack = 20;  // attacked windows no further apart are of one attack
+constexpr double kHeld = 2;          // seconds that an alarm lasts after a flagged window
 constexpr float kNever = -std::numeric_limits<float>::infinity();
 
 /// Attacks of a log: attacked windows, those near one another together.
@@ -31,7 +32,26 @@ struct Pool {
   std::vector<train::Confusion> files;
   int64_t outside_shadows = 0;
   double hours = 0;
+  double alarm_hours = 0;  // of these under alarm
   Found found;
+};
+
+/// How long falsely flagged windows of one log keep an alarm open, window after window.
+class TimeUnderAlarm {
+ public:
+  /// `seconds`: of the window.
+  void add(double seconds, bool is_false) {
+    if (is_false) {
+      const double until = now_ + seconds + kHeld;
+      sum_ += until - std::max(now_, until_);
+      until_ = until;
+    }
+    now_ += seconds;
+  }
+  double seconds() const { return sum_ - std::max(0.0, until_ - now_); }
+
+ private:
+  double now_ = 0, until_ = 0, sum_ = 0;
 };
 
 void count_alarms(const JudgedLog& log, const Verdicts& said, bool without_suspects, Found& out) {
@@ -79,11 +99,13 @@ Pool pool(const JudgedLogs& logs, const std::string& method, bool without_suspec
     const Verdicts* said = log->find(method);
     if (said == nullptr) continue;
     train::Confusion& file = out.files.emplace_back();
+    TimeUnderAlarm under_alarm;
     for (std::size_t i = 0; i < said->scores.size(); ++i) {
       const std::size_t w = i + log->first_of(*said);
       if (without_suspects && log->suspect[w] > 0) continue;
       const auto above = static_cast<float>(said->scores[i] - said->threshold);
       const bool flagged = above > 0;
+      under_alarm.add(log->seconds[w], flagged && log->labels[w] != 1);
       out.above.push_back(above);
       out.labels.push_back(log->labels[w]);
       if (log->labels[w] == 1) {
@@ -94,6 +116,7 @@ Pool pool(const JudgedLogs& logs, const std::string& method, bool without_suspec
       out.outside_shadows += flagged && log->shadow[w] == 0 ? 1 : 0;
       out.hours += log->seconds[w] / kHour;
     }
+    out.alarm_hours += under_alarm.seconds() / kHour;
     count_alarms(*log, *said, without_suspects, out.found);
   }
   return out;
@@ -152,32 +175,34 @@ json summarise(const JudgedLogs& logs, const std::string& method, bool without_s
   const auto attacks = c.tp + c.fn;
   std::vector<double>& delays = all.found.delays;
   std::sort(delays.begin(), delays.end());
-  json out = {{"n_samples", c.total()},
-              {"attacks", attacks},
-              {"prevalence",
-               c.total() > 0 ? static_cast<double>(attacks) / static_cast<double>(c.total()) : 0.0},
-              {"files", all.files.size()},
-              {"auc", train::auc(all.above, all.labels)},
-              {"pr_auc", train::pr_auc(all.above, all.labels)},
-              {"f1", rates.at("f1")},
-              {"f1_low", json()},
-              {"f1_high", json()},
-              {"mcc", rates.at("mcc")},
-              {"recall_at_1_per_hour", recall_at(all, 1)},
-              {"recall_at_10_per_hour", recall_at(all, 10)},
-              {"false_windows", c.fp},
-              {"false_outside_shadows", all.outside_shadows},
-              {"missed_windows", c.fn},
-              {"benign_hours", all.hours},
-              {"false_per_hour", per_hour(static_cast<double>(c.fp))},
-              {"false_per_hour_low", per_hour(interval.low)},
-              {"false_per_hour_high", per_hour(interval.high)},
-              {"false_events", all.found.false_events},
-              {"events", all.found.events},
-              {"events_found", all.found.found},
-              {"events_missed", all.found.events - all.found.found},
-              {"time_to_alarm", delays.empty() ? json() : json(delays[delays.size() / 2])},
-              {"worst_time_to_alarm", delays.empty() ? json() : json(delays.back())}};
+  json out = {
+      {"n_samples", c.total()},
+      {"attacks", attacks},
+      {"prevalence",
+       c.total() > 0 ? static_cast<double>(attacks) / static_cast<double>(c.total()) : 0.0},
+      {"files", all.files.size()},
+      {"auc", train::auc(all.above, all.labels)},
+      {"pr_auc", train::pr_auc(all.above, all.labels)},
+      {"f1", rates.at("f1")},
+      {"f1_low", json()},
+      {"f1_high", json()},
+      {"mcc", rates.at("mcc")},
+      {"recall_at_1_per_hour", recall_at(all, 1)},
+      {"recall_at_10_per_hour", recall_at(all, 10)},
+      {"false_windows", c.fp},
+      {"false_outside_shadows", all.outside_shadows},
+      {"missed_windows", c.fn},
+      {"benign_hours", all.hours},
+      {"false_per_hour", per_hour(static_cast<double>(c.fp))},
+      {"false_per_hour_low", per_hour(interval.low)},
+      {"false_per_hour_high", per_hour(interval.high)},
+      {"time_under_alarm", all.hours > 0 ? std::min(1.0, all.alarm_hours / all.hours) : 0.0},
+      {"false_events", all.found.false_events},
+      {"events", all.found.events},
+      {"events_found", all.found.found},
+      {"events_missed", all.found.events - all.found.found},
+      {"time_to_alarm", delays.empty() ? json() : json(delays[delays.size() / 2])},
+      {"worst_time_to_alarm", delays.empty() ? json() : json(delays.back())}};
   if (all.files.size() > 1) {
     const decision::Interval f1 = spread(all.files);
     out["f1_low"] = f1.low;

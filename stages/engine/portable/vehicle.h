@@ -7,7 +7,7 @@
 #define KDGAT_MOVE uint32_t /* an exported model takes the smallest type that holds its numbers */
 #endif
 
-enum { KDGAT_REGULAR = 1, KDGAT_KEEPS_TIMES = 2 };
+enum { KDGAT_IS_MISSED = 1, KDGAT_KEEPS_TIMES = 2 };
 
 /* What is usual for an id. */
 typedef struct kdgat_usual {
@@ -15,6 +15,7 @@ typedef struct kdgat_usual {
   double longest;   /* seconds: the longest usual silence */
   double pause;     /* seconds: of longer gaps a sleeping bus may be the reason */
   float early;      /* share of the period: gaps that are shorter come early */
+  float shortest;   /* share of the period: the shortest usual gap; 0: not known */
   float late;       /* periods: gaps that are usually the longest */
   float tolerance;  /* share of the period, about a due time */
   float trust;      /* in its times, 0 to 1 */

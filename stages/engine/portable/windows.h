@@ -20,8 +20,6 @@
 #define KDGAT_KNOWN_TIME 0x80u /* in kdgat_sender.run: `due` is known */
 #define KDGAT_RARE_BITS \
   3.0f /* a byte whose moves surprise more moves in less than one frame of eight */
-#define KDGAT_SWITCHED_OFF \
-  3.0 /* seconds: an id that is silent for longer says no more until it sends again */
 
 enum { KDGAT_UNKNOWN = -1, KDGAT_EXCUSED = -2 }; /* in the place of a sender */
 
@@ -51,6 +49,7 @@ enum {
   KDGAT_COL_BACK,
   KDGAT_COL_LATE,
   KDGAT_COL_SILENCE,
+  KDGAT_COL_TIGHT,
   KDGAT_COLUMNS
 };
 
@@ -223,6 +222,9 @@ static inline void kdgat_add_times(kdgat_sender* sender, const kdgat_usual* usua
   gap = (float)((time - sender->time) / usual->period);
   if (gap != gap) return;
   row->early = kdgat_part(usual->early - gap);
+  if (usual->shortest > 0.0f) {
+    row->tight = gap * KDGAT_MOST > usual->shortest ? usual->shortest / gap : KDGAT_MOST;
+  }
   row->late = kdgat_clamp(gap / usual->late, 0.0f, KDGAT_MOST);
 }
 
@@ -321,7 +323,7 @@ static inline void kdgat_add_payload(const kdgat_vehicle* v, kdgat_windows* s, u
 static inline int kdgat_add_frame(const kdgat_vehicle* v, kdgat_windows* s, uint32_t channel,
                                   double time, uint32_t id, unsigned length, const uint8_t* data,
                                   kdgat_seen* seen) {
-  static const kdgat_row empty = {0, 0, 0, 0, 0, 0, 0, 0, 0};
+  static const kdgat_row empty = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   const int number = v->bus_of[channel];
   kdgat_row* row = &s->rows[s->slot * v->frames + s->filled];
   if (kdgat_read_clock(&s->clock, time)) kdgat_begin_anew(v, s);
@@ -370,10 +372,11 @@ static inline float kdgat_silence_of(const kdgat_vehicle* v, const kdgat_windows
   const kdgat_bus* bus = &s->buses[number];
   double since, awake;
   float silent;
-  if (sender->seen == 0 || !(usual->flags & KDGAT_REGULAR)) return 0.0f;
+  if (sender->seen == 0 || !(usual->flags & KDGAT_IS_MISSED)) return 0.0f;
+  /* Where a bus wakes, each control unit starts in its own time. */
+  if (kdgat_was_asleep(bus->asleep - sender->asleep)) return 0.0f;
   since = s->clock.now - sender->time;
   awake = since - (bus->asleep - sender->asleep);
-  if (awake > usual->longest + KDGAT_SWITCHED_OFF) return 0.0f; /* as happens in any drive */
   silent = (float)(awake / usual->longest);
   if (!(silent > 0.0f)) return 0.0f; /* nor without times */
   /* That the bus fell asleep is known some periods of its fastest ids later. */
@@ -387,7 +390,7 @@ static inline float kdgat_silence_of(const kdgat_vehicle* v, const kdgat_windows
 /* What the columns are made of: a frame next to its neighbours. */
 typedef struct kdgat_compared {
   float early; /* without the frame after it */
-  float crowd, off, fresh, back, late;
+  float crowd, off, fresh, back, late, tight;
   uint8_t flags; /* of its row */
 } kdgat_compared;
 
@@ -411,6 +414,7 @@ static inline kdgat_compared kdgat_compare(const kdgat_vehicle* v, const kdgat_w
   out.fresh = row->compared >= 2 ? row->least_change : 0.0f;
   out.back = row->back;
   out.late = row->late;
+  out.tight = kdgat_is_explained(v, s, row) ? 0.0f : row->tight;
   return out;
 }
 
@@ -457,6 +461,7 @@ static inline void kdgat_columns_add(kdgat_columns* c, const kdgat_compared* of,
   kdgat_raise(&x[KDGAT_COL_NEW], of->fresh);
   kdgat_raise(&x[KDGAT_COL_BACK], of->back);
   kdgat_raise(&x[KDGAT_COL_LATE], of->late);
+  kdgat_raise(&x[KDGAT_COL_TIGHT], of->tight);
 }
 
 /* All frames were added. silence: the longest at the window's end. */

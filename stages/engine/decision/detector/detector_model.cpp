@@ -18,10 +18,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kFormat = "kdgat.detector";
-constexpr int kVersion = 2;
-// Of a file with an alarm rule, which a program that knows none must not read: its thresholds are
-// too low for windows that stand for themselves.
-constexpr int kRuleVersion = 3;
+constexpr int kVersion = 4;
 
 json as_json(const Decision& decision) {
   return {{"classifier", decision.classifier},
@@ -84,7 +81,6 @@ std::map<int32_t, Decision> decisions_of(const json& in, const std::string& file
 }
 
 KOfN alarm_rule_of(const json& in, const std::string& file) {
-  if (in.at("version") == kVersion) return {};
   const json& alarm = in.at("alarm");
   const KOfN out{ranged_count(alarm, "windows", 0, KOfN::kMostOf, file),
                  ranged_count(alarm, "of", 0, KOfN::kMostOf, file)};
@@ -130,6 +126,15 @@ double DetectorModel::score(const PartScores& scores, const Decision& decision) 
   return kdgat_score_of(scores.classifier, scores.tails, decision.classifier, decision.tails);
 }
 
+PartScores DetectorModel::scores_of(const data::RelativeWindow& window,
+                                    const Decision& decision) const {
+  PartScores out = scores_of(window);
+  if (floors.are_reached(window.x)) return out;
+  out.classifier = std::min(out.classifier, decision.classifier);
+  out.tails = std::min(out.tails, decision.tails);
+  return out;
+}
+
 int64_t DetectorModel::parameters() const {
   return static_cast<int64_t>(classifier.forest().nodes.size());
 }
@@ -146,15 +151,16 @@ std::string DetectorModel::text() const {
     thresholds[std::to_string(own)] = as_json(decision);
   }
   json out = {{"format", kFormat},
-              {"version", alarm_rule.is_single() ? kVersion : kRuleVersion},
+              {"version", kVersion},
               {"window", window},
               {"own_windows", own_windows},
               {"columns", data::relative_names()},
               {"thresholds", std::move(thresholds)},
               {"vehicles", std::move(list)},
               {"classifier", classifier.to_json()},
-              {"tails", tails.json()}};
-  if (!alarm_rule.is_single()) out["alarm"] = {{"windows", alarm_rule.k}, {"of", alarm_rule.n}};
+              {"tails", tails.json()},
+              {"evidence", floors.json()},
+              {"alarm", {{"windows", alarm_rule.k}, {"of", alarm_rule.n}}}};
   return sealed_text(std::move(out));
 }
 
@@ -168,13 +174,12 @@ DetectorModel DetectorModel::read(const std::filesystem::path& file, const Warn&
     if (!in.is_object() || in.value("format", json()) != kFormat) {
       throw Error(ExitCode::kData, name + ": not a detector");
     }
-    const json version = in.value("version", json());
-    if (version != kVersion && version != kRuleVersion) {
+    if (in.value("version", json()) != kVersion) {
       throw Error(ExitCode::kData, name + ": a detector of another version", "train it again");
     }
     check_seal(in, file,
                {"format", "version", "window", "own_windows", "columns", "thresholds", "vehicles",
-                "classifier", "tails", "alarm"},
+                "classifier", "tails", "evidence", "alarm"},
                warn);
     if (in.at("columns") != json(data::relative_names())) {
       throw Error(ExitCode::kData, name + ": a detector of other columns", "train it again");
@@ -198,6 +203,7 @@ DetectorModel DetectorModel::read(const std::filesystem::path& file, const Warn&
             std::move(vehicles),
             trees::BoostedTrees::from_json(in.at("classifier")),
             std::move(tails),
+            Floors::from_json(in.at("evidence"), name),
             alarm_rule_of(in, name)};
   } catch (const json::exception& e) {
     throw Error(ExitCode::kData, name + ": not a detector: " + e.what());

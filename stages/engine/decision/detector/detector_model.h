@@ -13,6 +13,7 @@
 #include "engine/data/can/windows/relative_windows.h"
 #include "engine/data/can/windows/vehicle_profile.h"
 #include "engine/decision/detector/alarms.h"
+#include "engine/decision/detector/floors.h"
 #include "engine/decision/detector/rank_filter.h"
 #include "engine/decision/detector/sealed_json.h"
 #include "engine/decision/detector/tails.h"
@@ -51,6 +52,7 @@ struct DetectorModel {
   std::vector<Vehicle> vehicles;
   trees::BoostedTrees classifier;
   Tails tails;
+  Floors floors;
   KOfN alarm_rule{};  ///< the thresholds were chosen for scores that are counted so
 
   /// For a profile of so many own windows: that of the nearest number, by ratio.
@@ -58,12 +60,14 @@ struct DetectorModel {
   PartScores scores_of(const data::RelativeWindow& window) const {
     return {classifier.score(window.x), tails.score(window.x)};
   }
+  /// The same; of a window without evidence no part exceeds its threshold.
+  PartScores scores_of(const data::RelativeWindow& window, const Decision& decision) const;
   /// How far one part lies above its threshold, the farther one, in units of log-odds. Above 0 is
   /// flagged, of scores that went through a PartFilter.
   static double score(const PartScores& scores, const Decision& decision);
   /// The same of a window alone.
   double score(const data::RelativeWindow& window, const Decision& decision) const {
-    return score(scores_of(window), decision);
+    return score(scores_of(window, decision), decision);
   }
   /// Splits and leaves.
   int64_t parameters() const;

@@ -29,7 +29,8 @@ std::vector<uint32_t> VehicleFinder::ids() const {
   return out;
 }
 
-const Vehicle* VehicleFinder::find(std::span<const Vehicle> vehicles) const {
+const Vehicle* VehicleFinder::find(std::span<const Vehicle> vehicles,
+                                   const data::VehicleProfile& heard) const {
   constexpr double kMostUnknown = 0.01;
   constexpr int64_t kLater = 20;  // this share of the rows behind the first
   const std::vector<uint32_t> ids = this->ids();
@@ -49,6 +50,7 @@ const Vehicle* VehicleFinder::find(std::span<const Vehicle> vehicles) const {
     // One that begins later may be an attacker's, who must not pass for another car by it.
     unknown -= flood;
     if (static_cast<double>(unknown) >= kMostUnknown * static_cast<double>(rows_)) continue;
+    if (!are_alike(heard, one.profile)) continue;
     out = &one;
     best = share;
   }

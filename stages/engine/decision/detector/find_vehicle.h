@@ -1,5 +1,5 @@
-// Finds the vehicle of a model that a log is of, by the ids of the log's beginning. Keeps a number
-// for each id, no frames.
+// Finds the vehicle of a model that a log is of, by ids, periods and lengths of the log's beginning.
+// Keeps a number for each id, no frames.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/data/can/frames/can_frame.h"
+#include "engine/data/can/windows/vehicle_profile.h"
 #include "engine/decision/detector/detector_model.h"
 
 namespace kdgat::decision {
@@ -18,9 +19,9 @@ class VehicleFinder {
   /// Rows labelled as attacks say nothing, nor do diagnostics, which any tester brings.
   void add(const data::CanFrame& frame);
   /// The vehicle with the most ids in common (overlap() above kSameVehicle), of those that have the
-  /// id of 99 of 100 frames, but for one id that is not there from the beginning on; nullptr where
-  /// there is none.
-  const Vehicle* find(std::span<const Vehicle> vehicles) const;
+  /// id of 99 of 100 frames, but for one id that is not there from the beginning on, and whose ids
+  /// are_alike(); nullptr where there is none. `heard`: what these rows teach.
+  const Vehicle* find(std::span<const Vehicle> vehicles, const data::VehicleProfile& heard) const;
   /// Ascending, without_priority(); no more than a profile holds.
   std::vector<uint32_t> ids() const;
 

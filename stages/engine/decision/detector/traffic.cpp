@@ -213,14 +213,44 @@ double overlap(std::span<const uint32_t> a, std::span<const uint32_t> b) {
   return either == 0 ? 0 : static_cast<double>(both.size()) / static_cast<double>(either);
 }
 
+bool are_alike(const data::VehicleProfile& some, const data::VehicleProfile& more) {
+  constexpr int64_t kFew = 8;  // frames
+  constexpr double kNear = 1.25;
+  const auto is_near = [](double a, double b) { return a < kNear * b && b < kNear * a; };
+  // Of times that a logger rounds the median gap may be wrong, not the number of frames.
+  const auto rate = [](const data::IdProfile& id, const data::VehicleProfile& of) {
+    return of.seconds > 0 ? static_cast<double>(id.frames) / of.seconds : 0;
+  };
+  int64_t compared = 0, others = 0;
+  for (const data::IdProfile& one : some.ids) {
+    const data::IdProfile* other = more.find(one.key());
+    if (other == nullptr || std::min(one.frames, other->frames) < kFew) continue;
+    ++compared;
+    const bool has_times = one.period > 0 && other->period > 0;
+    const bool is_as_often = !has_times || is_near(one.period, other->period) ||
+                             is_near(rate(one, some), rate(*other, more));
+    others += is_as_often && (one.lengths & ~other->lengths).none() ? 0 : 1;
+  }
+  return 4 * others <= compared;
+}
+
 std::vector<std::vector<std::size_t>> group_by_vehicle(std::span<const Log> logs) {
   std::vector<std::vector<std::size_t>> out;
   std::vector<std::vector<uint32_t>> ids;
+  std::map<std::size_t, data::VehicleProfile> profiles;  // of those that were asked for
+  const auto profile = [&](std::size_t i) -> const data::VehicleProfile& {
+    const auto found = profiles.find(i);
+    if (found != profiles.end()) return found->second;
+    return profiles[i] = learn_profile(std::array{Piece{&logs[i], 0, logs[i].rows()}});
+  };
   for (std::size_t i = 0; i < logs.size(); ++i) {
     ids.push_back(logs[i].benign_ids(logs[i].rows()));
     const auto same = std::find_if(out.begin(), out.end(), [&](const auto& group) {
-      return overlap(ids[group.front()], ids[i]) > kSameVehicle;
+      const std::size_t first = group.front();
+      if (overlap(ids[first], ids[i]) <= kSameVehicle) return false;
+      return are_alike(profile(i), profile(first)) || are_alike(profile(first), profile(i));
     });
+    profiles.erase(same == out.end() ? logs.size() : i);
     if (same == out.end()) {
       out.push_back({i});
     } else {

@@ -155,7 +155,12 @@ double overlap(std::span<const uint32_t> a, std::span<const uint32_t> b);
 /// Above which overlap two logs are of one vehicle.
 inline constexpr double kSameVehicle = 0.7;
 
-/// Of each vehicle the numbers of its logs.
+/// Whether three of four ids that both profiles have are sent as often, and with lengths that the
+/// larger profile has, too. Ids of few frames say nothing.
+bool are_alike(const data::VehicleProfile& some, const data::VehicleProfile& more);
+
+/// Of each vehicle the numbers of its logs: those whose benign traffic has so many ids in common and
+/// is alike.
 std::vector<std::vector<std::size_t>> group_by_vehicle(std::span<const Log> logs);
 
 /// As `profile`, but that of a share of ids some bytes seem never to have moved.

@@ -49,7 +49,7 @@ void WindowScorer::listen(bool is_end) {
     for (int64_t row = 0; row < wanted; ++row) {
       finder.add(heard_[static_cast<std::size_t>(row)].frame);
     }
-    if (const Vehicle* vehicle = finder.find(model_.vehicles)) {
+    if (const Vehicle* vehicle = finder.find(model_.vehicles, learned_from(wanted))) {
       return begin(vehicle->profile, vehicle, 0);
     }
     is_unknown_ = true;
@@ -64,38 +64,32 @@ void WindowScorer::listen(bool is_end) {
   }
   if (rows < own * model_.window) {
     if (is_labelled_ || trial_ || rows < kMatchWindows * model_.window) return;
-    trial_profile_ = learned_from(kMatchWindows);
+    trial_profile_ = learned_from(kMatchWindows * model_.window);
     trial_.emplace(*trial_profile_, model_.window);
-    trial_filter_.emplace(model_);
     for (const LogRow& row : heard_) try_on(row);
     return;
   }
-  learned_ = learned_from(own);
+  learned_ = learned_from(own * model_.window);
   begin(*learned_, nullptr, own);
 }
 
-/// Looks whether the next window is odd beside the first ones, by the alarm rule.
+/// Looks whether the next window is odd compared with the first ones, and others near it.
 void WindowScorer::try_on(const LogRow& row) {
   if (row.restarts) trial_->restart();
   if (!trial_->add(row.frame)) return;
   const data::RelativeWindow& window = trial_->window();
   const int64_t number = window.first_row / model_.window;
   if (number < kMatchWindows) return;
-  const Decision& decision = model_.decision(kMatchWindows);
-  const PartScores alone = model_.scores_of(window);
-  if (DetectorModel::score(alone, decision) > 0) trial_odd_.push_back(number);
-  while (!trial_odd_.empty() && trial_odd_.front() <= number - model_.alarm_rule.n) {
-    trial_odd_.pop_front();
-  }
-  const double score = DetectorModel::score(trial_filter_->add(alone), decision);
-  if (score <= 0 || trial_odd_.empty()) return;
+  if (model_.score(window, model_.decision(kMatchWindows)) > 0) trial_odd_.push_back(number);
+  while (!trial_odd_.empty() && trial_odd_.front() <= number - kOddOf) trial_odd_.pop_front();
+  if (std::ssize(trial_odd_) < kOddWindows) return;
   // What made the first of these odd may have begun in the window ahead of it.
   odd_ = std::min(odd_, std::max(kMatchWindows, trial_odd_.front() - 1));
 }
 
-data::VehicleProfile WindowScorer::learned_from(int64_t windows) const {
+data::VehicleProfile WindowScorer::learned_from(int64_t rows) const {
   data::ProfileBuilder builder;
-  for (int64_t row = 0; row < windows * model_.window; ++row) {
+  for (int64_t row = 0; row < rows; ++row) {
     const LogRow& heard = heard_[static_cast<std::size_t>(row)];
     learn_row(heard.frame, heard.restarts, builder);
   }
@@ -152,7 +146,7 @@ void WindowScorer::give() {
   next_.ids = facts_.front().ids;
   facts_.pop_front();
   next_.until = facts_.empty() ? std::numeric_limits<double>::quiet_NaN() : facts_.front().time;
-  const PartScores alone = model_.scores_of(next_.relative);
+  const PartScores alone = model_.scores_of(next_.relative, *decision_);
   next_.alone = next_.score = static_cast<float>(DetectorModel::score(alone, *decision_));
   next_.is_own = next_.number < own_;
   if (!next_.is_own) {

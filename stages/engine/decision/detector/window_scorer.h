@@ -4,7 +4,8 @@
 //
 // What a vehicle never seen is learned from ends ahead of the first row that is labelled as an
 // attack. In a log without labels nobody says where that is: from kMatchWindows windows on each
-// further one is compared with what was learned so far, and the first odd one ends the beginning.
+// further one is compared with what was learned so far, and the first of kOddWindows odd ones that
+// are near one another ends the beginning. A single odd one teaches little.
 //
 // Bounded state whatever ids come: the frames of the beginning, at most kMostOwnFrames, then those
 // of the last windows, to say what made one odd, and what RelativeWindows keeps.
@@ -28,6 +29,8 @@ namespace kdgat::decision {
 
 /// First windows of a log that say of which vehicle it is.
 inline constexpr int64_t kMatchWindows = 100;
+/// So many odd windows of the last kOddOf end the beginning of a log without labels.
+inline constexpr int64_t kOddWindows = 3, kOddOf = 20;
 
 /// Windows ahead of one whose frames are kept, so that payloads of rarer ids can be compared.
 inline constexpr int64_t kKeptAhead = 14;
@@ -90,7 +93,7 @@ class WindowScorer {
     return vehicle_ != nullptr ? vehicle_->profile : *learned_;
   }
   const KOfN& alarm_rule() const { return model_.alarm_rule; }
-  /// Not while it listens: an odd window ended the beginning of a log without labels.
+  /// Not while it listens: odd windows ended the beginning of a log without labels.
   bool ended_early() const { return own_ > 0 && own_ == odd_; }
   /// From within the sink alone: at most `most` reasons for its window's score, see blame.h.
   Reasons reasons(std::size_t most) const;
@@ -98,7 +101,7 @@ class WindowScorer {
  private:
   void listen(bool is_end);
   void try_on(const LogRow& row);
-  data::VehicleProfile learned_from(int64_t windows) const;
+  data::VehicleProfile learned_from(int64_t rows) const;
   void begin(const data::VehicleProfile& profile, const Vehicle* vehicle, int64_t own);
   void judge(const LogRow& row);
   void give();
@@ -117,8 +120,7 @@ class WindowScorer {
   int64_t odd_ = std::numeric_limits<int64_t>::max();  // windows ahead of the first odd one
   std::optional<data::VehicleProfile> trial_profile_;  // of the first kMatchWindows
   std::optional<data::RelativeWindows> trial_;
-  std::optional<PartFilter> trial_filter_;
-  std::deque<int64_t> trial_odd_;  // of the last windows that the alarm rule looks at the odd ones
+  std::deque<int64_t> trial_odd_;  // the odd ones of the last kOddOf windows
 
   const Vehicle* vehicle_ = nullptr;
   std::optional<data::VehicleProfile> learned_;

@@ -59,9 +59,10 @@ class DetectorStreams::Lesson : public StreamLesson {
                       " are needed to learn what is usual: calibrate for longer");
     }
     DetectorModel model = of_.model_;
-    const Vehicle* former = finder_.find(model.vehicles);
+    data::VehicleProfile profile = builder_.profile();
+    const Vehicle* former = finder_.find(model.vehicles, profile);
     const std::string called = former != nullptr ? former->name : escaped_name(name);
-    put_vehicle({called, builder_.profile(), windows()}, former, model.vehicles);
+    put_vehicle({called, std::move(profile), windows()}, former, model.vehicles);
     std::string hash = of_.hash_;
     if (!file.empty()) {
       const std::string text = model.text();  // the file may be a pipe, which cannot be read again

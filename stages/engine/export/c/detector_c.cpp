@@ -80,6 +80,7 @@ class DetectorSource {
     macros_ += trees.macros;
     depth_ = trees.depth;
     tails();
+    floors();
   }
 
   CSource source() const {
@@ -147,10 +148,11 @@ class DetectorSource {
   void usual() {
     std::vector<std::string> usuals, sets, buses, messages, homes;
     for (const kdgat_usual& one : of_.usuals) {
-      usuals.push_back(c_braced({c_double(one.period), c_double(one.longest), c_double(one.pause),
-                                 c_float(one.early), c_float(one.late), c_float(one.tolerance),
-                                 c_float(one.trust), c_float(one.change), whole(one.moves),
-                                 whole(one.lengths), whole(one.bytes), whole(one.flags)}));
+      usuals.push_back(
+          c_braced({c_double(one.period), c_double(one.longest), c_double(one.pause),
+                    c_float(one.early), c_float(one.shortest), c_float(one.late),
+                    c_float(one.tolerance), c_float(one.trust), c_float(one.change),
+                    whole(one.moves), whole(one.lengths), whole(one.bytes), whole(one.flags)}));
     }
     for (const kdgat_length_set& one : of_.lengths) {
       std::vector<std::string> bytes;
@@ -216,6 +218,15 @@ class DetectorSource {
                         c_double(tails.view().log_count), whole(columns.size())});
   }
 
+  void floors() {
+    std::vector<std::string> all;
+    for (const kdgat_floor& one : model_.floors.all()) {
+      all.push_back(c_braced({whole(one.column), c_float(one.least)}));
+    }
+    tables_.add({"kdgat_floor", sizeof(kdgat_floor)}, "kdgat_floors", all);
+    macros_ += c_define("KDGAT_FLOORS", std::ssize(all));
+  }
+
   /// What both files begin with.
   std::string about() const {
     const DetectorCSize needs = size();
@@ -273,7 +284,7 @@ class DetectorSource {
     std::string out = about() + "#include \"" + options_.name +
                       ".h\"\n\n#include <float.h>\n#include <string.h>\n\n";
     out += macros_ + texts_of({"compiler.c", "numbers.h", "ids.h", "bus.h", "vehicle.h",
-                               "windows.h", "trees.h", "tails.h", "alarms.h"});
+                               "windows.h", "evidence.h", "trees.h", "tails.h", "alarms.h"});
     return out + "\n" + tables_.text() + "\n" + std::string(runtime_text("detector.c"));
   }
 

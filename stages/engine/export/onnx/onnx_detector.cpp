@@ -138,6 +138,25 @@ std::string add_tails(OnnxGraph& g, const std::string& x, const decision::Tails&
               "tails");
 }
 
+/// Which windows have evidence, see engine/decision/detector/floors.h.
+std::string add_floors(OnnxGraph& g, const std::string& x, const decision::Floors& floors) {
+  std::vector<int64_t> columns;
+  std::vector<float> least;
+  for (const kdgat_floor& one : floors.all()) {
+    columns.push_back(one.column);
+    least.push_back(one.least);
+  }
+  const auto count = static_cast<int64_t>(columns.size());
+  g.scope("evidence");
+  const std::string seen =
+      g.op("Gather", {x, g.integers("floors.column", {count}, columns)}, {{"axis", int64_t{1}}});
+  const std::string reached =
+      g.op("Cast", {g.op("GreaterOrEqual", {seen, g.floats("floors.least", {1, count}, least)})},
+           {{"to", static_cast<int64_t>(OnnxType::kInt64)}});
+  const std::string reasons = g.op("ReduceSum", {reached, g.row({1})}, {{"keepdims", int64_t{0}}});
+  return g.op("Cast", {reasons}, {{"to", static_cast<int64_t>(OnnxType::kBool)}});
+}
+
 std::string columns_text() {
   std::string out = "of each window";
   for (const std::string& name : data::relative_names())
@@ -158,23 +177,24 @@ std::string onnx_detector(const decision::DetectorModel& model, const decision::
   const std::string windows = g.op("Slice", {g.op("Shape", {x}), g.row({0}), g.row({1})});
   const std::string classifier = add_trees(g, x, windows, model.classifier);
   const std::string tails = add_tails(g, x, model.tails);
+  const std::string evidence = add_floors(g, x, model.floors);
   const decision::Decision& decision = model.decision(vehicle.own);
   g.scope("score");
   const auto above = [&](const std::string& part, double threshold) {
     return g.op("Sub", {part, g.number(static_cast<float>(threshold))});
   };
+  const std::string odd =
+      g.op("Max", {above(classifier, decision.classifier),
+                   g.op("Mul", {above(tails, decision.tails), g.number(std::log(10.0F))})});
   const std::string score =
-      g.op("Max",
-           {above(classifier, decision.classifier),
-            g.op("Mul", {above(tails, decision.tails), g.number(std::log(10.0F))})},
-           {}, "score");
+      g.op("Where", {evidence, odd, g.op("Min", {odd, g.number(0.0F)})}, {}, "score");
   g.output({classifier, OnnxType::kFloat, {"windows"}, "log-odds of an attack, by trees"});
   g.output({tails, OnnxType::kFloat, {"windows"}, "how rare the window is, in powers of ten"});
   g.output({score, OnnxType::kFloat, {"windows"}, "above 0 is flagged; see alarm_windows"});
   OnnxFacts facts;
   facts.graph_name = "detector";
   facts.doc =
-      "Whether windows of a CAN bus are odd, by fifteen numbers that tell them from what is "
+      "Whether windows of a CAN bus are odd, by numbers that tell them from what is "
       "usual on the vehicle.";
   facts.producer = "kdgat";
   facts.producer_version = KDGAT_VERSION;

@@ -19,7 +19,7 @@
 namespace kdgat::exporting {
 
 /// Types of elements, numbered as TensorProto.DataType does.
-enum class OnnxType : int { kFloat = 1, kInt64 = 7 };
+enum class OnnxType : int { kFloat = 1, kInt64 = 7, kBool = 9 };
 
 /// A name, a type, a shape and a word for people. An extent that is known only when the model runs
 /// is a name: extents of one name are equal.

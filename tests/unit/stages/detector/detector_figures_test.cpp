@@ -82,6 +82,20 @@ TEST_CASE("figures of windows are those that a hand counts", "[detector]") {
   CHECK(none.at("recall_at_1_per_hour") == 0);
 }
 
+TEST_CASE("the bus is under alarm while a false window lasts, and two seconds more", "[detector]") {
+  std::vector<float> scores(100, 0);
+  for (const std::size_t w : {10, 11, 13, 50, 99}) scores[w] = 1;
+  JudgedLog log = judged_log("part/a", std::vector<int64_t>(100, 0), scores);
+  log.seconds.assign(100, 1);
+  // From 10 to 16, from 50 to 53, and from 99 to the end.
+  CHECK(figures_of({&log}).at("time_under_alarm") == Approx(0.1));
+  CHECK(figures_of({&log, &log}).at("time_under_alarm") == Approx(0.1));
+  // An attack that is found is no false alarm.
+  log.labels.assign(100, 1);
+  log.labels[0] = 0;
+  CHECK(figures_of({&log}).at("time_under_alarm") == 0);
+}
+
 TEST_CASE("alarms merge by what is flagged, and by the deadband only in log-odds", "[detector]") {
   std::vector<int64_t> labels(200, 0);
   std::vector<float> scores(200, 0);

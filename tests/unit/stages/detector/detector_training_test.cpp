@@ -12,6 +12,7 @@
 #include "engine/data/can/windows/relative_windows.h"
 #include "engine/decision/detector/detector_model.h"
 #include "engine/decision/detector/tails.h"
+#include "support/can/low_floors.h"
 #include "support/runs/made_learning.h"
 
 using namespace kdgat;
@@ -78,8 +79,8 @@ TEST_CASE("every fold is judged by models that did not learn from it", "[detecto
   Learning all = made_learning(600);
   const std::vector<uint8_t> none(600, 0);
   std::vector<double> shares;
-  const CrossFit fit =
-      cross_fit(all, none, {}, twenty_trees(), [&](double share) { shares.push_back(share); });
+  const CrossFit fit = cross_fit(all, none, {}, test::low_floors(), twenty_trees(),
+                                 [&](double share) { shares.push_back(share); });
   CHECK(shares == std::vector<double>{0, 1.0 / 3, 2.0 / 3});
   CHECK(fit.by_own.at(0).classifier.size() == 3);
   CHECK(fit.by_own.at(0).classifier[0].seconds == 5);
@@ -89,7 +90,8 @@ TEST_CASE("every fold is judged by models that did not learn from it", "[detecto
   for (std::size_t i = 0; i < 600; ++i) {
     if (all.rows.folds[i] == 1 && all.rows.labels[i] == 1) all.rows.labels[i] = 0;
   }
-  const CrossFit wrong = cross_fit(all, none, {}, twenty_trees(), [](double) {});
+  const CrossFit wrong =
+      cross_fit(all, none, {}, test::low_floors(), twenty_trees(), [](double) {});
   const std::vector<uint8_t> odd = odd_benign(all.rows, wrong, 0);
   for (std::size_t i = 0; i < 600; ++i) {
     CHECK((odd[i] != 0) == (all.rows.folds[i] == 1 && i % 4 == 0));
@@ -104,15 +106,16 @@ TEST_CASE("every fold is judged by models that did not learn from it", "[detecto
 TEST_CASE("a fold whose rest holds no attack is judged by nobody", "[detector]") {
   Learning all = made_learning(90);
   for (std::size_t i = 0; i < 90; ++i) all.rows.labels[i] = all.rows.folds[i] == 0 && i % 4 == 0;
-  const CrossFit fit =
-      cross_fit(all, std::vector<uint8_t>(90, 0), {}, twenty_trees(), [](double) {});
+  const CrossFit fit = cross_fit(all, std::vector<uint8_t>(90, 0), {}, test::low_floors(),
+                                 twenty_trees(), [](double) {});
   CHECK(fit.by_own.at(0).classifier.size() == 2);
   CHECK(fit.rows[0] == std::numeric_limits<float>::lowest());
 }
 
 TEST_CASE("thresholds are those of profiles of about so many windows", "[detector]") {
   const LearningSet rows = made_learning(40).rows;
-  DetectorModel model{100, 300, {}, {}, trees::BoostedTrees::fit(rows.table(), twenty_trees()), {}};
+  DetectorModel model{100, 300, {}, {}, trees::BoostedTrees::fit(rows.table(), twenty_trees()),
+                      {},  {}};
   for (const int32_t own : {0, 100, 300}) model.decisions[own].classifier = own;
   const auto chosen = [&](int64_t own) { return model.decision(own).classifier; };
   CHECK(chosen(0) == 0);

@@ -47,7 +47,8 @@ enum class Relative : uint8_t {
   kBack = KDGAT_COL_BACK,               ///< largest
   kLate = KDGAT_COL_LATE,               ///< largest gap, in the id's long usual ones
   /// longest silence at the window's end, in the longest silences of the profile
-  kSilence = KDGAT_COL_SILENCE
+  kSilence = KDGAT_COL_SILENCE,
+  kTight = KDGAT_COL_TIGHT  ///< largest: the shortest usual gap of an id over a gap, as crowd
 };
 inline constexpr std::size_t kRelativeColumns = KDGAT_COLUMNS;
 std::vector<std::string> relative_names();
@@ -101,7 +102,7 @@ class RelativeWindows {
   // Of window(), until the next one is given.
   /// In the order of its rows.
   std::span<const ComparedFrame> frames() const { return frames_; }
-  /// Of regular ids; without those that seem switched off.
+  /// Of ids whose silence says something, see IdProfile::is_missed().
   std::span<const Silence> silences() const { return kept_[given_slot_].silences; }
   /// window() without frames of these keys, and as if nobody waited for them; it still counts as so
   /// many frames, so that no column is larger than before.

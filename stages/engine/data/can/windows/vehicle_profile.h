@@ -89,6 +89,8 @@ struct IdProfile {
   /// As CanFrame::key().
   uint32_t key() const { return uint32_t{channel} << 29 | id; }
   bool regular() const { return frames >= 20 && period > 0 && late < 5; }
+  /// Whether its silence says something: of fewer frames nobody knows whether it pauses by design.
+  bool is_missed() const { return regular() && frames >= 300; }
 };
 
 /// Who had which address on a J1939 bus while the profile was learned.

@@ -40,18 +40,21 @@ std::vector<float> rare_of(const VehicleProfile& profile, int64_t window) {
 
 /// Without the places of its moves and lengths.
 kdgat_usual usual_of(const IdProfile& id) {
-  constexpr float kLeastTolerance = 0.02F, kMostTolerance = 0.25F, kMargin = 1.5F;
+  constexpr float kLeastTolerance = 0.02F, kMostTolerance = 0.25F, kMargin = 1.5F, kFewGaps = 10;
   kdgat_usual out{};
   out.period = id.period;
   out.longest = id.period * std::max(id.late, id.silence);
   out.late = std::max(id.late, 1.0F);
   out.pause = id.period * out.late;
   out.early = id.early - kSlack;
+  // Few gaps do not show the short ones.
+  const auto gaps = static_cast<float>(id.frames);
+  out.shortest = id.early * gaps / (gaps + kFewGaps);
   out.tolerance = std::clamp(kMargin * id.jitter, kLeastTolerance, kMostTolerance);
   out.trust = 1 - std::clamp(2 * id.jitter, 0.0F, 1.0F);
   out.change = id.change;
   out.bytes = static_cast<uint8_t>(id.bytes.size());
-  out.flags = static_cast<uint8_t>((id.regular() ? KDGAT_REGULAR : 0) |
+  out.flags = static_cast<uint8_t>((id.is_missed() ? KDGAT_IS_MISSED : 0) |
                                    (id.period > 0 ? KDGAT_KEEPS_TIMES : 0));
   return out;
 }

@@ -20,9 +20,16 @@ static int kdgat_judge(kdgat_state* s, uint32_t slot) {
   static const kdgat_alarm_rule rule = {KDGAT_THRESHOLD, KDGAT_DEADBAND};
   float x[KDGAT_COLUMNS];
   uint32_t ranks[2 * KDGAT_COLUMNS];
+  double classifier, tails;
   kdgat_judge_columns(s, slot, x);
-  s->classifier[s->filter_at] = kdgat_trees_score(&kdgat_these_trees, x, ranks);
-  s->tails[s->filter_at] = kdgat_tails_score(&kdgat_these_tails, x);
+  classifier = kdgat_trees_score(&kdgat_these_trees, x, ranks);
+  tails = kdgat_tails_score(&kdgat_these_tails, x);
+  if (!kdgat_has_evidence(kdgat_floors, KDGAT_FLOORS, x)) {
+    if (classifier > KDGAT_CLASSIFIER_THRESHOLD) classifier = KDGAT_CLASSIFIER_THRESHOLD;
+    if (tails > KDGAT_TAILS_THRESHOLD) tails = KDGAT_TAILS_THRESHOLD;
+  }
+  s->classifier[s->filter_at] = classifier;
+  s->tails[s->filter_at] = tails;
   s->filter_at = (s->filter_at + 1u) % KDGAT_OF;
   s->score = (float)kdgat_score_of(kdgat_kth(s->classifier, KDGAT_K, KDGAT_OF),
                                    kdgat_kth(s->tails, KDGAT_K, KDGAT_OF),

@@ -17,6 +17,7 @@
 #include "support/can/can_drive.h"
 #include "support/can/can_traffic.h"
 #include "support/can/detector_c_case.h"
+#include "support/can/low_floors.h"
 #include "support/can/odd_traffic.h"
 #include "support/can/watched_drives.h"
 
@@ -89,6 +90,7 @@ trees::BoostedTrees telling_trees() {
 DetectorModel telling(const Frames& benign) {
   DetectorModel out = with_made(benign);
   out.classifier = telling_trees();
+  out.floors = test::low_floors();
   for (auto& [own, decision] : out.decisions) decision.tails = 1e6;
   return out;
 }
@@ -189,6 +191,20 @@ TEST_CASE("a detector in C says the same of odd clocks and quiet buses", "[detec
         test::merged(log, test::tester(log, 4, 14)),
         test::merged(log, test::flood(log, 0x7E0, 5, 9, 600))}) {
     check_lines(said_by(model, "made", one), program.says(one));
+  }
+}
+
+TEST_CASE("a detector in C flags nothing without evidence", "[detector_c]") {
+  DetectorModel model = telling(drive(60, 1));
+  model.floors = {};
+  for (auto& [own, decision] : model.decisions) decision.classifier = -1e6;
+  const DetectorProgram program(model, "made");
+  program.compile("gcc -O2" + std::string(kStrictC99));
+  for (const char* attack : {"", "fuzzing", "spoofing"}) {
+    const Frames log = drive(30, 4, attack);
+    const std::string wanted = said_by(model, "made", log);
+    check_lines(wanted, program.says(log));
+    CHECK(count_of(wanted, "window 0000000000000000") > 10);
   }
 }
 

@@ -23,7 +23,7 @@ std::vector<Columns> reference(const VehicleProfile& profile, const std::vector<
                                std::size_t size) {
   struct Values {
     bool known = false, excused = false, wrong_length = false;
-    float early = 0, crowd = 0, off = 0, late = 0, fresh = 0, back = 0;
+    float early = 0, crowd = 0, off = 0, late = 0, fresh = 0, back = 0, tight = 0;
   };
   const std::size_t windows = log.size() / size;
   std::vector<Values> values(log.size());
@@ -85,6 +85,9 @@ std::vector<Columns> reference(const VehicleProfile& profile, const std::vector<
         if (k > 0) {
           const auto gap = static_cast<float>((time[row(k)] - time[row(k - 1)]) / usual->period);
           v.late = std::clamp(gap / std::max(usual->late, 1.0F), 0.0F, 20.0F);
+          const auto gaps = static_cast<float>(usual->frames);
+          const float shortest = usual->early * gaps / (gaps + 10);
+          if (shortest > 0 && !explained(k, k)) v.tight = std::min(20.0F, shortest / gap);
         }
       }
       std::vector<float> changes;
@@ -98,13 +101,12 @@ std::vector<Columns> reference(const VehicleProfile& profile, const std::vector<
             std::max(0.0F, std::min(change(k - 1, k), change(k, k + 1)) - change(k - 1, k + 1));
       }
     }
-    if (!usual->regular()) continue;
+    if (!usual->is_missed()) continue;
     for (std::size_t w = 0; w < windows; ++w) {
       const auto after = std::upper_bound(list.begin(), list.end(), (w + 1) * size - 1);
       if (after == list.begin()) continue;
       const double usual_silence = usual->period * std::max(usual->late, usual->silence);
       const double since = time[(w + 1) * size - 1] - time[*(after - 1)];
-      if (since > usual_silence + 3) continue;  // switched off
       const double silent = since / usual_silence;
       silence[w] = std::max(silence[w], std::min(20.0F, static_cast<float>(silent)));
     }
@@ -148,7 +150,8 @@ std::vector<Columns> reference(const VehicleProfile& profile, const std::vector<
               largest([](const Values& v) { return v.fresh; }),
               largest([](const Values& v) { return v.back; }),
               largest([](const Values& v) { return v.late; }),
-              silence[w]};
+              silence[w],
+              largest([](const Values& v) { return v.tight; })};
   }
   return out;
 }
@@ -252,21 +255,22 @@ TEST_CASE("steps back in time say nothing", "[relative]") {
   for (std::size_t w = 0; w < a.size(); ++w) CHECK(a[w].x == b[w].x);
 }
 
-TEST_CASE("an id that stops is silent for some seconds, then switched off", "[relative]") {
+TEST_CASE("an id that stops is silent until it sends again", "[relative]") {
   const std::vector<CanFrame> log = drive(20, 0);
   const VehicleProfile profile = profile_of(log);
   const auto regular = std::find_if(profile.ids.begin(), profile.ids.end(),
-                                    [](const IdProfile& id) { return id.regular(); });
+                                    [](const IdProfile& id) { return id.is_missed(); });
   REQUIRE(regular != profile.ids.end());
   std::vector<CanFrame> without;
-  const double stop = log.front().time + 8;
+  const double stop = log.front().time + 8, again = log.front().time + 16;
   for (const CanFrame& frame : log) {
-    if (frame.id != regular->id || frame.time < stop) without.push_back(frame);
+    const bool is_there = frame.time < stop || frame.time > again;
+    if (frame.id != regular->id || is_there) without.push_back(frame);
   }
   for (const RelativeWindow& window : windows_of(profile, without)) {
     const float silence = at(window, Relative::kSilence);
-    if (window.end > stop + 1 && window.end < stop + 3) CHECK(silence > 2);
-    if (window.end < stop || window.end > stop + 4) CHECK(silence < 1.5F);
+    if (window.end > stop + 1 && window.end < again) CHECK(silence > 2);
+    if (window.end < stop || window.end > again + 1) CHECK(silence < 1.5F);
   }
 }
 
