@@ -59,10 +59,11 @@ class Learner {
     reserve(learning_size(logs, options).rows);
   }
 
-  void add(std::size_t index, const std::vector<std::size_t>& vehicle) {
+  /// `fold`: of this log of this vehicle, less than kFolds.
+  void add(std::size_t index, const std::vector<std::size_t>& vehicle, int32_t fold) {
     const decision::Log& log = logs_[index];
     const LogWindows windows = windows_of(log, options_.window);
-    fold_ = static_cast<int32_t>(index) % kFolds;
+    fold_ = fold;
     half_ = logs_.size() > 1 ? windows.all : windows.all / 2;
     std::vector<Usual> profiles;
     for (const ProfileSource& source : profile_sources(windows, vehicle.size() > 1, options_)) {
@@ -93,17 +94,16 @@ class Learner {
     int32_t own;    // as in Held
   };
 
-  /// Of a vehicle's other logs; of many logs those of the other folds, which many have in common.
+  /// Of a vehicle's other logs; of many logs all but every kFolds-th, which many have in common.
   data::VehicleProfile profile_without(std::size_t index, const std::vector<std::size_t>& vehicle) {
     constexpr std::size_t kMany = 24;
     if (vehicle.size() <= kMany) {
       return profile_of(vehicle, [&](std::size_t other) { return other != index; });
     }
     if (shared_.vehicle != vehicle.front()) shared_ = {vehicle.front(), {}};
-    const auto is_other = [&](std::size_t other) {
-      return static_cast<int32_t>(other) % kFolds != fold_;
-    };
-    const auto [found, is_new] = shared_.by_fold.try_emplace(fold_);
+    const std::size_t eighth = index % kFolds;
+    const auto is_other = [&](std::size_t other) { return other % kFolds != eighth; };
+    const auto [found, is_new] = shared_.without.try_emplace(eighth);
     if (is_new) found->second = profile_of(vehicle, is_other);
     return found->second;
   }
@@ -266,7 +266,7 @@ class Learner {
   bool begins_ = false;  // the next row is the first of some windows
   struct Shared {
     std::size_t vehicle = std::numeric_limits<std::size_t>::max();  // its first log
-    std::map<int32_t, data::VehicleProfile> by_fold;
+    std::map<std::size_t, data::VehicleProfile> without;            // each eighth of the logs
   } shared_;
 };
 
@@ -288,10 +288,11 @@ Learning learn(std::span<const decision::Log> logs,
   }
   Learner learner(logs, options, seed);
   std::size_t done = 0;
-  for (const std::vector<std::size_t>& vehicle : vehicles) {
-    for (const std::size_t log : vehicle) {
+  for (std::size_t v = 0; v < vehicles.size(); ++v) {
+    for (const std::size_t log : vehicles[v]) {
       told(static_cast<double>(done++) / static_cast<double>(logs.size()));
-      learner.add(log, vehicle);
+      const std::size_t left_out = vehicles.size() > 1 ? v : log;
+      learner.add(log, vehicles[v], static_cast<int32_t>(left_out) % kFolds);
     }
   }
   return learner.take();

@@ -43,7 +43,8 @@ struct Held {
   int32_t fold = 0;
 };
 
-/// Folds are logs, every kFolds-th together; of a single log its halves.
+/// Folds are vehicles, every kFolds-th together; of a single vehicle its logs likewise; of a single
+/// log its halves.
 inline constexpr int32_t kFolds = 8;
 
 struct Learning {

@@ -250,11 +250,11 @@ std::vector<std::vector<std::size_t>> group_by_vehicle(std::span<const Log> logs
       if (overlap(ids[first], ids[i]) <= kSameVehicle) return false;
       return are_alike(profile(i), profile(first)) || are_alike(profile(first), profile(i));
     });
-    profiles.erase(same == out.end() ? logs.size() : i);
     if (same == out.end()) {
       out.push_back({i});
     } else {
       same->push_back(i);
+      profiles.erase(i);
     }
   }
   return out;

@@ -206,7 +206,8 @@ std::string onnx_detector(const decision::DetectorModel& model, const decision::
                     {"alarm_windows", std::to_string(model.alarm_rule.k)},
                     {"alarm_of", std::to_string(model.alarm_rule.n)},
                     {"threshold_classifier", format_number("%.17g", decision.classifier)},
-                    {"threshold_tails", format_number("%.17g", decision.tails)}};
+                    {"threshold_tails", format_number("%.17g", decision.tails)},
+                    {"evidence", model.floors.json().dump()}};
   return g.file(facts);
 }
 
