@@ -9,6 +9,7 @@
 #include "engine/kernels/full_precision.h"
 #include "engine/kernels/heads.h"
 #include "engine/kernels/kernels_for.h"
+#include "engine/kernels/products.h"
 
 namespace kdgat::model {
 
@@ -95,9 +96,10 @@ void count_head(StepCount& step, const Value& z, const torch::nn::Linear& layer)
     const double columns = 64 * std::ceil(static_cast<double>(num_ids) / 64);
     const double weights = (z.width + 1) * columns;
     const Held padded = once(weights), loss = tape.hold(kNodes * kFloat);
-    // Factors as pairs of bfloat16, of the weights twice; not where the processor has no products
-    // of them.
-    const bool is_rounded = options.precision == "bf16-mixed";
+    // Factors as pairs of bfloat16, of the weights twice, where the processor has products of them.
+    constexpr int64_t kManyRows = 1000;
+    const bool is_rounded =
+        options.precision == "bf16-mixed" && kernels::ProductKernels::cpu().rounds(kManyRows, 1);
     const Held pairs = once(is_rounded ? weights : 0);
     grad_z = tape.hold(z.bytes());
     // Groups of rows sum weight gradients of their own; a thread computes one at a time.
