@@ -56,7 +56,7 @@ def vehicles_of(paths):
 
 
 def link_drive(vehicle, number, folder):
-    """One of its files, from 1, under a name of its own: logs of several folders may have the same."""
+    """One of its files, from 1, under a name of its own: other folders may have the same name."""
     folder.mkdir(parents=True, exist_ok=True)
     path = vehicle.files[number - 1]
     (folder / f"{vehicle.name}-{number}{''.join(path.suffixes)}").symlink_to(path.resolve())
@@ -220,7 +220,8 @@ class Drives:
         name = f"{vehicle.name}-{learned}-then-{scored}"
         options = ("detector.take_supported=true", f"detector.false_alarms={BUDGET}",
                    "detector.baselines=false")
-        return Run(Data(name, make, vehicle.files, ("exclude=[]",)), name, options, seed, seconds=20)
+        data = Data(name, make, vehicle.files, ("exclude=[]",))
+        return Run(data, name, options, seed, seconds=20)
 
     def runs(self):
         return [self.run(pair, seed) for pair in self.pairs for seed in self.seeds]
@@ -234,13 +235,15 @@ class Drives:
                     counts[0].add(windows, flagged_by_detector)
                     counts[1].add(windows, flagged_by_rule)
             vehicle, learned, scored = pair
-            rows.append([vehicle.name, vehicle.files[learned - 1].name, vehicle.files[scored - 1].name,
-                         f"{3600 * counts[0].hours / len(self.seeds):.0f} s", *counts[0].cells(),
+            names = [vehicle.files[number - 1].name for number in (learned, scored)]
+            seconds = 3600 * counts[0].hours / len(self.seeds)
+            rows.append([vehicle.name, *names, f"{seconds:.0f} s", *counts[0].cells(),
                          *counts[1].cells()])
-        return (f"Benign traffic. Goal: at most {100 * TIME_BUDGET:.0f} % of the time under alarm.\n\n"
-                + table(["vehicle", "learned", "scored", "time", "detector: flagged windows an hour "
-                         "(95 %)", "time under alarm", "rule: flagged windows an hour (95 %)",
-                         "time under alarm"], rows))
+        goal = f"Goal: at most {100 * TIME_BUDGET:.0f} % of the time under alarm."
+        return (f"Benign traffic. {goal}\n\n"
+                + table(["vehicle", "learned", "scored", "time",
+                         "detector: flagged windows an hour (95 %)", "time under alarm",
+                         "rule: flagged windows an hour (95 %)", "time under alarm"], rows))
 
 
 STUDIES = (LeftOut, Drives)

@@ -53,8 +53,8 @@ target_link_libraries(kdgat_graph PUBLIC kdgat_sdk PRIVATE ZLIB::ZLIB ${ZSTD} Th
 add_library(kdgat_native SHARED)
 # What the stages adapt, detector, evaluate, fusion, score and watch share.
 kdgat_add_room(kdgat_native stages/engine/decision/detector
-  alarms blame detector_model find_vehicle floors joined_files network_channel reasons sealed_json tails
-  traffic window_scorer)
+  alarms blame detector_model find_vehicle floors joined_files network_channel reasons sealed_json
+  tails traffic window_scorer)
 kdgat_add_room(kdgat_native stages/engine/live
   bell bus_address bus_reader bus_socket frame_queue frame_source replay)
 kdgat_add_room(kdgat_native stages/engine/model/config config model_header trained_model)

@@ -23,11 +23,11 @@ inline constexpr uint64_t kBootstrapSeed = 1;
 ///  "worst_time_to_alarm"}
 /// f1_low, f1_high: 95 % of the F1 of as many files drawn with replacement (Efron 1979); null with
 /// one file, which says nothing of others. recall_at_N: share of attack windows above the lowest
-/// threshold at which these benign windows have no more than N false ones an hour. time_under_alarm:
-/// share of the benign time, where an alarm lasts for the false window and two seconds more. events:
-/// attack windows near one another. time_to_alarm: seconds from an event's first attack frame to the end
-/// of the first window flagged in it; median and worst of the events found, null where there is
-/// none. `without_suspects`: JudgedLog::suspect windows are left out.
+/// threshold at which these benign windows have no more than N false ones an hour.
+/// time_under_alarm: share of the benign time, where an alarm lasts for the false window and two
+/// seconds more. events: attack windows near one another. time_to_alarm: seconds from an event's
+/// first attack frame to the end of the first window flagged in it; median and worst of the events
+/// found, null where there is none. `without_suspects`: JudgedLog::suspect windows are left out.
 nlohmann::json summarise(const JudgedLogs& logs, const std::string& method,
                          bool without_suspects = false);
 

@@ -1,5 +1,5 @@
-// Finds the vehicle of a model that a log is of, by ids, periods and lengths of the log's beginning.
-// Keeps a number for each id, no frames.
+// Finds the vehicle of a model that a log is of, by ids, periods and lengths of the log's
+// beginning. Keeps a number for each id, no frames.
 #pragma once
 
 #include <cstdint>

@@ -159,8 +159,8 @@ inline constexpr double kSameVehicle = 0.7;
 /// larger profile has, too. Ids of few frames say nothing.
 bool are_alike(const data::VehicleProfile& some, const data::VehicleProfile& more);
 
-/// Of each vehicle the numbers of its logs: those whose benign traffic has so many ids in common and
-/// is alike.
+/// Of each vehicle the numbers of its logs: those whose benign traffic has so many ids in common
+/// and is alike.
 std::vector<std::vector<std::size_t>> group_by_vehicle(std::span<const Log> logs);
 
 /// As `profile`, but that of a share of ids some bytes seem never to have moved.
