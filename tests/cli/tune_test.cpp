@@ -46,7 +46,7 @@ TEST_CASE("a trial of a sweep is the run it would be alone", "[cli][tune]") {
   for (const json& trial : sweep.at("trials")) {
     CHECK(trial.at("needed") > 0);
     CHECK(trial.at("needed") <= trial.at("reserved"));
-    CHECK(trial.at("cpu_seconds") > 0);
+    CHECK(trial.at("cpu_seconds").is_number());
   }
   const std::string best = sweep.at("best");
   for (const json& trial : sweep.at("trials")) {

@@ -16,7 +16,6 @@ typedef struct kdgat_usual {
   double pause;     /* seconds: of longer gaps a sleeping bus may be the reason */
   float early;      /* share of the period: gaps that are shorter come early */
   float shortest;   /* share of the period: the shortest usual gap; 0: not known */
-  float late;       /* periods: gaps that are usually the longest */
   float tolerance;  /* share of the period, about a due time */
   float trust;      /* in its times, 0 to 1 */
   float change;     /* bits of surprise that one frame in a thousand exceeds */

@@ -12,7 +12,7 @@
 
 /* A frame of the last three windows, next to what is usual. */
 typedef struct kdgat_row {
-  float early, off, late;
+  float early, off, silence;
   float tight;        /* shortest usual gap over its gap */
   float last_change;  /* against the frame of its id before it */
   float back;         /* against the frames on both sides, less that between those */

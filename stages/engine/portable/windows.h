@@ -47,7 +47,6 @@ enum {
   KDGAT_COL_OFF_BACK,
   KDGAT_COL_NEW,
   KDGAT_COL_BACK,
-  KDGAT_COL_LATE,
   KDGAT_COL_SILENCE,
   KDGAT_COL_TIGHT,
   KDGAT_COLUMNS
@@ -225,7 +224,9 @@ static inline void kdgat_add_times(kdgat_sender* sender, const kdgat_usual* usua
   if (usual->shortest > 0.0f) {
     row->tight = gap * KDGAT_MOST > usual->shortest ? usual->shortest / gap : KDGAT_MOST;
   }
-  row->late = kdgat_clamp(gap / usual->late, 0.0f, KDGAT_MOST);
+  if (usual->flags & KDGAT_IS_MISSED) {
+    row->silence = kdgat_clamp((float)((time - sender->time) / usual->longest), 0.0f, KDGAT_MOST);
+  }
 }
 
 /* How far a byte moves: the bit width of the shorter way round 256 values. 0 to 8. */
@@ -390,7 +391,7 @@ static inline float kdgat_silence_of(const kdgat_vehicle* v, const kdgat_windows
 /* What the columns are made of: a frame next to its neighbours. */
 typedef struct kdgat_compared {
   float early; /* without the frame after it */
-  float crowd, off, fresh, back, late, tight;
+  float crowd, off, fresh, back, silence, tight;
   uint8_t flags; /* of its row */
 } kdgat_compared;
 
@@ -413,7 +414,7 @@ static inline kdgat_compared kdgat_compare(const kdgat_vehicle* v, const kdgat_w
   out.off = row->off;
   out.fresh = row->compared >= 2 ? row->least_change : 0.0f;
   out.back = row->back;
-  out.late = row->late;
+  out.silence = row->silence;
   out.tight = kdgat_is_explained(v, s, row) ? 0.0f : row->tight;
   return out;
 }
@@ -460,14 +461,14 @@ static inline void kdgat_columns_add(kdgat_columns* c, const kdgat_compared* of,
   kdgat_raise(&x[KDGAT_COL_OFF_BACK], kdgat_min(of->off, of->back));
   kdgat_raise(&x[KDGAT_COL_NEW], of->fresh);
   kdgat_raise(&x[KDGAT_COL_BACK], of->back);
-  kdgat_raise(&x[KDGAT_COL_LATE], of->late);
+  kdgat_raise(&x[KDGAT_COL_SILENCE], of->silence);
   kdgat_raise(&x[KDGAT_COL_TIGHT], of->tight);
 }
 
-/* All frames were added. silence: the longest at the window's end. */
+/* All frames were added. silence: the longest that lasts at the window's end. */
 static inline void kdgat_columns_end(const kdgat_vehicle* v, kdgat_columns* c, float silence) {
   uint32_t unknown = c->unknown;
   if (c->excused > v->most_excused) unknown += c->excused;
   c->x[KDGAT_COL_UNKNOWN] = v->rare[unknown < v->rare_count ? unknown : v->rare_count - 1u];
-  c->x[KDGAT_COL_SILENCE] = kdgat_min(kdgat_max(0.0f, silence), KDGAT_MOST);
+  kdgat_raise(&c->x[KDGAT_COL_SILENCE], kdgat_min(silence, KDGAT_MOST));
 }

@@ -232,7 +232,7 @@ std::string words_of(const BlamedIds& part, const IdFacts& facts, const IdProfil
       said.push_back("its next frame comes early");
     }
   }
-  if (fell(part, {Relative::kLate}) && facts.longest_gap &&
+  if (fell(part, {Relative::kSilence}) && facts.longest_gap &&
       *facts.longest_gap > kMoreTime * *facts.usual_gap) {
     said.push_back("gap of " + rounded(*facts.longest_gap) + " ms where " + gap + " is usual");
   }

@@ -148,11 +148,10 @@ class DetectorSource {
   void usual() {
     std::vector<std::string> usuals, sets, buses, messages, homes;
     for (const kdgat_usual& one : of_.usuals) {
-      usuals.push_back(
-          c_braced({c_double(one.period), c_double(one.longest), c_double(one.pause),
-                    c_float(one.early), c_float(one.shortest), c_float(one.late),
-                    c_float(one.tolerance), c_float(one.trust), c_float(one.change),
-                    whole(one.moves), whole(one.lengths), whole(one.bytes), whole(one.flags)}));
+      usuals.push_back(c_braced({c_double(one.period), c_double(one.longest), c_double(one.pause),
+                                 c_float(one.early), c_float(one.shortest), c_float(one.tolerance),
+                                 c_float(one.trust), c_float(one.change), whole(one.moves),
+                                 whole(one.lengths), whole(one.bytes), whole(one.flags)}));
     }
     for (const kdgat_length_set& one : of_.lengths) {
       std::vector<std::string> bytes;

@@ -394,7 +394,7 @@ TEST_CASE("reasons say in words and numbers what an id did", "[reasons]") {
     const IdFacts& facts = said.ids.front();
     REQUIRE(facts.usual_frames);
     REQUIRE(facts.shortest_gap);
-    CHECK(static_cast<double>(facts.frames) > 1.25 * *facts.usual_frames);
+    CHECK(static_cast<double>(facts.frames) > 2.5 * *facts.usual_frames);
     CHECK(*facts.shortest_gap < 0.4 * *facts.usual_gap);
     CHECK(*facts.usual_gap == Approx(1000 * fast.period));
   }

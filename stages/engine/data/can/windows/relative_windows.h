@@ -23,7 +23,7 @@
 namespace kdgat::data {
 
 /// Columns of a window, at most 20 each. All grow with oddness and are about 0 where all is as
-/// usual, but for late and silence, which are about 1. With "crowd": how much earlier a frame, or
+/// usual, but for silence and tight, which are about 1. With "crowd": how much earlier a frame, or
 /// the one after it, comes than gaps of its id usually allow, as a share of the period, unless the
 /// sender tells a change by it; "off": distance from when its id is due (0 to 1, see SendingTimes);
 /// "new": the smallest surprise of the payload against its neighbours, in units of the id's usual
@@ -45,8 +45,8 @@ enum class Relative : uint8_t {
   kOffBack = KDGAT_COL_OFF_BACK,        ///< largest min(off, back)
   kNew = KDGAT_COL_NEW,                 ///< largest
   kBack = KDGAT_COL_BACK,               ///< largest
-  kLate = KDGAT_COL_LATE,               ///< largest gap, in the id's long usual ones
-  /// longest silence at the window's end, in the longest silences of the profile
+  /// longest silence of a regular id that a frame ends or that lasts at the window's end, in the
+  /// longest silence of the profile
   kSilence = KDGAT_COL_SILENCE,
   kTight = KDGAT_COL_TIGHT  ///< largest: the shortest usual gap of an id over a gap, as crowd
 };

@@ -44,8 +44,7 @@ kdgat_usual usual_of(const IdProfile& id) {
   kdgat_usual out{};
   out.period = id.period;
   out.longest = id.period * std::max(id.late, id.silence);
-  out.late = std::max(id.late, 1.0F);
-  out.pause = id.period * out.late;
+  out.pause = id.period * std::max(id.late, 1.0F);
   out.early = id.early - kSlack;
   // Few gaps do not show the short ones.
   const auto gaps = static_cast<float>(id.frames);

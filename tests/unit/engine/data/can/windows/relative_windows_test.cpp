@@ -23,7 +23,7 @@ std::vector<Columns> reference(const VehicleProfile& profile, const std::vector<
                                std::size_t size) {
   struct Values {
     bool known = false, excused = false, wrong_length = false;
-    float early = 0, crowd = 0, off = 0, late = 0, fresh = 0, back = 0, tight = 0;
+    float early = 0, crowd = 0, off = 0, silence = 0, fresh = 0, back = 0, tight = 0;
   };
   const std::size_t windows = log.size() / size;
   std::vector<Values> values(log.size());
@@ -84,7 +84,9 @@ std::vector<Columns> reference(const VehicleProfile& profile, const std::vector<
         if (seen(k, k + 1) && !explained(k, k + 1)) v.crowd = std::max(v.crowd, early(k + 1));
         if (k > 0) {
           const auto gap = static_cast<float>((time[row(k)] - time[row(k - 1)]) / usual->period);
-          v.late = std::clamp(gap / std::max(usual->late, 1.0F), 0.0F, 20.0F);
+          const double usual_silence = usual->period * std::max(usual->late, usual->silence);
+          const double silent = (time[row(k)] - time[row(k - 1)]) / usual_silence;
+          if (usual->is_missed()) v.silence = std::clamp(static_cast<float>(silent), 0.0F, 20.0F);
           const auto gaps = static_cast<float>(usual->frames);
           const float shortest = usual->early * gaps / (gaps + 10);
           if (shortest > 0 && !explained(k, k)) v.tight = std::min(20.0F, shortest / gap);
@@ -149,8 +151,7 @@ std::vector<Columns> reference(const VehicleProfile& profile, const std::vector<
               largest([](const Values& v) { return std::min(v.off, v.back); }),
               largest([](const Values& v) { return v.fresh; }),
               largest([](const Values& v) { return v.back; }),
-              largest([](const Values& v) { return v.late; }),
-              silence[w],
+              std::max(silence[w], largest([](const Values& v) { return v.silence; })),
               largest([](const Values& v) { return v.tight; })};
   }
   return out;
@@ -281,7 +282,7 @@ TEST_CASE("a log without times has the columns that need none, and no NaN", "[re
   float unknown = 0;
   for (const RelativeWindow& window : windows_of(profile, log)) {
     for (const float value : window.x) REQUIRE(std::isfinite(value));
-    for (const Relative column : {Relative::kCrowd, Relative::kOffShare, Relative::kLate}) {
+    for (const Relative column : {Relative::kCrowd, Relative::kOffShare, Relative::kSilence}) {
       CHECK(at(window, column) == 0);
     }
     unknown = std::max(unknown, at(window, Relative::kUnknown));
