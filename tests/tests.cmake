@@ -328,6 +328,7 @@ if(KDGAT_ENGINE)
     tests/cli/logs/alarm_rule_test.cpp
     tests/cli/logs/detector_file_test.cpp
     tests/cli/logs/detector_score_test.cpp
+    tests/cli/logs/shipped_detector_test.cpp
     tests/cli/logs/fit_test.cpp
     tests/cli/logs/joined_score_test.cpp
     tests/cli/logs/named_score_test.cpp

@@ -7,6 +7,7 @@
 
 #include "kdgat/error.h"
 #include "pipeline/profile/path_options.h"
+#include "pipeline/profile/profile.h"
 #include "pipeline/run/plan.h"
 #include "pipeline/run/run_labels.h"
 #include "pipeline/show/text.h"
@@ -17,6 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
+
+constexpr const char* kShipped = "cars";
 
 /// "01M7…TE", or with three dots: how an id begins and ends.
 bool is_short_form(const std::string& name, const std::string& id) {
@@ -203,8 +206,20 @@ fs::path find_model(const std::string& run, const std::string& step, const fs::p
   if (fs::is_directory(path, ignored)) {
     throw Error(ExitCode::kData, run + ": neither a run nor the folder of a model");
   }
+  if (run == kShipped && runs_named(run, runs_below(root)).empty()) {
+    return chosen_by_path(shipped_detector());
+  }
   const fs::path found = only_run_named(run, root, "run, folder or model file");
   return choose(found, models_of(found, catalog), step, catalog);
+}
+
+fs::path shipped_detector() {
+  for (const fs::path& folder : default_preset_folders()) {
+    fs::path file = folder / "detectors" / (std::string(kShipped) + ".json");
+    if (fs::is_regular_file(file)) return file;
+  }
+  throw Error(ExitCode::kPlugin, "the detector that comes with kdgat is not there",
+              "name another one: --model DETECTOR");
 }
 
 std::vector<RunModel> speaking_models(const fs::path& run, const PluginCatalog& catalog) {

@@ -11,11 +11,16 @@
 namespace kdgat {
 
 /// `run`: a model file, the folder of a step or of a run, or a run below `root` by its id (whole,
-/// its beginning, or as shown: 01M7...TE) or its name. Of a run with several models `step` chooses;
+/// its beginning, or as shown: 01M7...TE) or its name; or "cars", the detector that comes with the
+/// program, unless a run is called so. Of a run with several models `step` chooses;
 /// without it the only one of the stage that speaks most. Throws Error(kUsage) with what there is
 /// to choose from, Error(kData) if there is no model.
 std::filesystem::path find_model(const std::string& run, const std::string& step,
                                  const std::filesystem::path& root, const PluginCatalog& catalog);
+
+/// The detector that comes with the program, for cars that nobody trained one for. Throws
+/// Error(kPlugin) if it is not there.
+std::filesystem::path shipped_detector();
 
 /// A model that a step of a run has left.
 struct RunModel {

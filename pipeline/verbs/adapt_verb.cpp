@@ -45,18 +45,19 @@ constexpr const char* kAdaptHelp =
     R"(Teach a detector what is usual on one more vehicle, from its own benign traffic.
 
   kdgat adapt runs/my/01JD.../detector first-drive.log -o mine.json
+  kdgat adapt cars first-drive.log -o mine.json     the detector that comes with kdgat
   kdgat adapt 01JD monday.csv.gz tuesday.csv.gz -o mine.json --name van-7
   candump -L can0 | kdgat adapt detector.json - -o mine.json --windows 3000
   kdgat score drive.log --run mine.json
 
 usage: kdgat adapt DETECTOR LOG... -o FILE [options]
 
-DETECTOR is a run's id or folder, a step's folder, or a detector.json. Each LOG is a log of any
-form, gzip or not, a folder of logs, or - for standard input, all of one vehicle and without
-attacks: rows labelled as attacks are left out. A vehicle that the detector knows, by its ids, is
-learned again; any other is added. Trees and thresholds stay; for this vehicle those are taken that
-were found for profiles of about so many windows. A few minutes are enough, 20 windows are the
-least.
+DETECTOR is a run's id or folder, a step's folder, a detector.json, or cars, the one that comes with
+kdgat. Each LOG is a log of any form, gzip or not, a folder of logs, or - for standard input, all of
+one vehicle and without attacks: rows labelled as attacks are left out. A vehicle that the detector
+knows, by its ids, is learned again; any other is added. Trees and thresholds stay; for this vehicle
+those are taken that were found for profiles of about so many windows. A few minutes are enough, 20
+windows are the least.
 
   --model STEP         which model of a run that has several
   -o, --output FILE    write the detector there, whole or not at all

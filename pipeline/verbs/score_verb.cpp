@@ -56,7 +56,6 @@ ScoreRequest read_request(const Context& context, const json& schema,
   std::vector<Diagnostic> problems = line.read(words);
   const std::string usage = "kdgat score --help shows examples";
   if (request.log.empty()) problems.push_back({"", "kdgat score needs a log", usage});
-  if (request.run.empty()) problems.push_back({"", "kdgat score needs --run", usage});
   const json threads = plain_scalar(request.threads).value;
   if (!threads.is_number_integer() || threads < 1) {
     problems.push_back({"", "--threads: " + request.threads + " is not a number of threads", ""});
@@ -196,8 +195,9 @@ class AttackCount {
 };
 
 constexpr const char* kScoreHelp =
-    R"(Score the windows of a log with a trained model: one line a window on standard output.
+    R"(Score the windows of a log: one line a window on standard output.
 
+  kdgat score drive.log                                      with the detector that comes with kdgat
   kdgat score drive.log --run runs/my/01JD.../classifier     a step's folder, or its model file
   kdgat score drive.csv.gz --run 01JD                        a run by its id, or its beginning
   candump -L can0 | kdgat score - --run 01JD --calibrate 100 lines come as windows fill
@@ -207,14 +207,15 @@ constexpr const char* kScoreHelp =
 
   kdgat score pocket.pdb --run runs/my/01JD... --top 10   ligands for a pocket, with such a model
 
-usage: kdgat score LOG --run RUN [options]
+usage: kdgat score LOG [--run RUN] [options]
 
-LOG is a log of any form, gzip or not, a folder of logs, or - for standard input. Vocabulary,
-features and windows are the model file's own, which is all that is needed. A detector
+LOG is a log of any form, gzip or not, a folder of logs, or - for standard input. Without --run and
+--model, the detector that comes with kdgat scores: it needs no training and knows no vehicle.
+Vocabulary, features and windows are the model file's own, which is all that is needed. A detector
 (detector.json) finds the vehicle of a log by its first 100 windows; of one that it does not know
-it learns what is usual from the first 300 (--calibrate N), which are taken as benign. Windows that
-were listened to are scored when that is known, all others when the one behind them is complete;
-rows behind the last full window are not. Columns:
+it learns what is usual from the first 15 s (or N windows, --calibrate N), which are taken as
+benign. Windows that were listened to are scored when that is known, all others when the one behind
+them is complete; rows behind the last full window are not. Columns:
 
   time       of the window's first row, in the log's own clock; empty where the log has none
   window     number in its log, from 0
@@ -238,7 +239,8 @@ opens and one when it is over ({"event":"alarm","open":..}), else a line at the 
 error.
 
   --run RUN            a run's id or folder, a step's folder, or a model file or detector.json
-  --model STEP         which model of a run that has several (else the fusion, else the classifier)
+  --model STEP         which model of a run that has several (else the fusion, else the classifier);
+                       without --run the model itself
   -o, --output FILE    write there, whole or not at all
   --fail-on attack     end with exit code 10 if a window was flagged; what is written is the same
   --json               a JSON object a line
@@ -274,6 +276,9 @@ int score_verb(Context& context, const std::vector<std::string>& arguments) {
   install_signal_flags();
   Lines lines(context, request);
   const auto status = terminal_status(context);
+  if (const std::string said = request.said_of_model(); !said.empty()) {
+    status->message("info", said);
+  }
   AlarmTexts alarms(*status, request.is_of_several(), is_live(request.log));
   AttackCount attacks;
   const StageAnswer answer = call_shown(
@@ -304,7 +309,7 @@ int score_verb(Context& context, const std::vector<std::string>& arguments) {
 }  // namespace
 
 Verb make_score_verb() {
-  return {"score", "score the windows of a log with a trained model", Needs::kCatalog, score_verb,
+  return {"score", "score the windows of a log", Needs::kCatalog, score_verb,
           help_around(kScoreHelp, kind::kLog, score_options, kScoreEnd)};
 }
 

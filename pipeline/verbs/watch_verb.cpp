@@ -114,10 +114,8 @@ WatchRequest read_watch_request(const Context& context, const json& schema,
     request.metrics = port.get<int>();
   });
   std::vector<Diagnostic> problems = line.read(words);
-  if (request.run.empty()) std::swap(request.run, request.model);
   if (!filters.empty()) request.options["filters"] = filters;
   const std::string usage = "kdgat watch --help shows examples";
-  if (request.run.empty()) problems.push_back({"", "kdgat watch needs --model", usage});
   if (request.buses.empty() == request.replay.empty()) {
     problems.push_back({"",
                         request.buses.empty() ? "kdgat watch needs a bus, or --replay LOG"
@@ -132,8 +130,9 @@ WatchRequest read_watch_request(const Context& context, const json& schema,
 }
 
 constexpr const char* kWatchHelp =
-    R"(Watch a live bus with a trained model: an alarm as soon as traffic is odd, and why.
+    R"(Watch a live bus: an alarm as soon as traffic is odd, and why.
 
+  kdgat watch can0                              with the detector that comes with kdgat
   kdgat watch can0 --model detector.json
   kdgat watch can0 can1 --model detector.json --alarm syslog --alarm file:/var/log/alarms.jsonl
   kdgat watch can0 --model detector.json --calibrate 15min --budget 10/h --save mine.json
@@ -141,18 +140,19 @@ constexpr const char* kWatchHelp =
   kdgat watch --replay drive.log --model detector.json --speed max
   zcat drive.log.gz | kdgat watch --replay - --model detector.json --speed max
 
-usage: kdgat watch BUS... --model MODEL [options]
-       kdgat watch --replay LOG --model MODEL [options]
+usage: kdgat watch BUS... [--model MODEL] [options]
+       kdgat watch --replay LOG [--model MODEL] [options]
 
 BUS is an interface of SocketCAN, or udp:HOST:PORT where each datagram is a struct can_frame or
 canfd_frame. Several are one vehicle's, each with ids of its own. MODEL is a detector.json, or the
-file of a classifier or an autoencoder; LibTorch is not needed. Nothing is written to the bus but by
+file of a classifier or an autoencoder; without one it is the detector that comes with kdgat, which
+needs no training and knows no vehicle. LibTorch is not needed. Nothing is written to the bus but by
 --alarm can:.. .
 
-A detector finds the vehicle by the first 100 windows, or learns what is usual from the first 300 as
-kdgat score does. --calibrate TIME learns it from that much traffic, which is taken as benign, and
-judges what follows. Flagged windows near one another are one alarm. On a terminal a line shows the
-traffic and alarms are told in words; elsewhere, and with --json, standard output gets a line of
+A detector finds the vehicle by the first 100 windows, or learns what is usual from the first 15 s,
+as kdgat score does. --calibrate TIME learns it from that much traffic, which is taken as benign,
+and judges what follows. Flagged windows near one another are one alarm. On a terminal a line shows
+the traffic and alarms are told in words; elsewhere, and with --json, standard output gets a line of
 JSON for each alarm when it opens and when it is over, the same that kdgat score --json writes of
 the same frames, and {"event":"traffic",..} at each heartbeat.
 
@@ -293,6 +293,7 @@ int watch_verb(Context& context, const std::vector<std::string>& arguments) {
   };
   if (is_json && !is_replay) lines.emplace(std::vector<std::string>{"stdout"}, telling);
   install_signal_flags();
+  if (const std::string said = request.said_of_model(); !said.empty()) view.message("info", said);
   WatchReport watcher(context, request, view, telling);
   for (const std::string& bus : request.buses) {
     const bool is_sent_to =

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <ostream>
-#include <utility>
 
 #include "kdgat/event.h"
 #include "kdgat/kinds.h"
@@ -55,10 +54,8 @@ WhyRequest read_why_request(const Context& context, const json& schema,
   choice("--time", "time", false);
   choice("--event", "alarm", true);
   std::vector<Diagnostic> problems = line.read(words);
-  if (request.run.empty()) std::swap(request.run, request.model);
   const std::string usage = "kdgat why --help shows examples";
   if (request.log.empty()) problems.push_back({"", "kdgat why needs a log", usage});
-  if (request.run.empty()) problems.push_back({"", "kdgat why needs --model", usage});
   if (chosen.size() > 1) {
     problems.push_back(
         {"", chosen[0] + " and " + chosen[1] + " both say what is explained", "give one of them"});
@@ -76,7 +73,7 @@ constexpr const char* kWhyHelp =
   kdgat why drive.log --model 01JD --window 120 --json
   zcat drive.log.gz | kdgat why - --model 01JD
 
-usage: kdgat why LOG --model DETECTOR [options]
+usage: kdgat why LOG [--model DETECTOR] [options]
 
 LOG is a log of any form, gzip or not, a folder of logs, or - for standard input; it is judged as
 kdgat score judges it. Ids are taken out of the window one after another, each time the one without
@@ -86,7 +83,8 @@ row "everything else" is the score of what is left, so that all parts add up to 
 below 0 where nothing else in the window is unusual. A window that was not flagged can be explained
 too. Without --window, --time or --event the ten highest alarms are.
 
-  --model DETECTOR     a run's id or folder, a step's folder, or a detector.json
+  --model DETECTOR     a run's id or folder, a step's folder, or a detector.json; without it, the
+                       one that comes with kdgat
   --run RUN            the same, as kdgat score calls it; --model then is the step of the run
   --window N           the window of that number, as kdgat score gives it
   --time T             the window at T seconds of the log's own clock
@@ -109,6 +107,9 @@ int why_verb(Context& context, const std::vector<std::string>& arguments) {
   const fs::path model = request.find(context.catalog);
   install_signal_flags();
   const auto status = terminal_status(context);
+  if (const std::string said = request.said_of_model(); !said.empty()) {
+    status->message("info", said);
+  }
   const StageAnswer answer =
       call_shown(log_stage_call(request.choose(plugin, context.catalog, model), request.options,
                                 model, request.log),

@@ -49,8 +49,8 @@ class NewCar(Study):
         return [path for path in self.files(name, part) if has(path, self.own_windows(name, part, point))]
 
     def run(self, name, part, point):
-        own = self.own_windows(name, part, point)
-        return Run(self.whole(name), f"{name}-{part}-{point}s", (WITHOUT_BASELINES, f"detector.own_windows={own}"), self.seeds[0])
+        options = (WITHOUT_BASELINES, f"detector.own_seconds={point}")
+        return Run(self.whole(name), f"{name}-{part}-{point}s", options, self.seeds[0])
 
     def runs(self):
         return [self.run(name, part, point) for name, part in self.PARTS for point in self.POINTS
@@ -66,7 +66,7 @@ class NewCar(Study):
                     windows = lab.result(self.run(name, part, point)).windows()
                     row += tallied([self.behind(windows, path, name, part) for path in judged])
                 rows.append(row + [""] * (4 + len(HEAD) - len(row)))
-        return (f"`detector.own_windows` is so many windows as these seconds have; files with less ahead of their first attack are left out. "
+        return ("`detector.own_seconds`; files with less ahead of their first attack are left out. "
                 f"A file's windows count from the longest beginning on that it has, so that they are the same at each point. Seed {self.seeds[0]}.\n\n"
                 + table(["part", "own traffic", "windows", "files", *HEAD], rows))
 
@@ -104,8 +104,8 @@ class LeftOut(Study):
         return statistics.median(beginning(path)[1] for path in self.before())
 
     def run(self, point):
-        return Run(self.data(), f"left-out-{point}s", (WITHOUT_BASELINES, f"detector.own_windows={round(point * self.rate())}"), self.seeds[0],
-                   seconds=40)
+        options = (WITHOUT_BASELINES, f"detector.own_seconds={point}")
+        return Run(self.data(), f"left-out-{point}s", options, self.seeds[0], seconds=40)
 
     def runs(self):
         return [self.run(point) for point in self.POINTS]

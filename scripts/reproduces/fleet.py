@@ -31,15 +31,6 @@ SETS = tuple(dict.fromkeys(data for data, _ in FLEET.values()))
 class Vehicle:
     name: str
     files: tuple  # of benign traffic
-    rate: float  # frames a second
-
-    def own_windows(self):
-        return max(20, round(OWN_SECONDS * self.rate / logs.WINDOW))
-
-
-def rate_of(path):
-    rows = logs.Rows(path)
-    return (len(rows.lines) - 1) / (rows.time(-1) - rows.time(0))
 
 
 def vehicles_of(paths):
@@ -51,7 +42,7 @@ def vehicles_of(paths):
     out = []
     for name, (data, files) in FLEET.items():
         found = tuple(sets[data] / file for file in files)
-        out.append(Vehicle(name, found, rate_of(found[0])))
+        out.append(Vehicle(name, found))
     return out
 
 
@@ -137,7 +128,7 @@ class LeftOut:
     def run(self, vehicle, seed, without=None):
         kinds = ",".join(kind for kind in INJECTED if kind != without)
         options = ("detector.take_supported=true", f"detector.false_alarms={BUDGET}",
-                   f"detector.own_windows={vehicle.own_windows()}", f"detector.inject=[{kinds}]",
+                   f"detector.own_seconds={OWN_SECONDS}", f"detector.inject=[{kinds}]",
                    "detector.baselines=false")
         name = f"{vehicle.name}-without-{without}" if without else f"{vehicle.name}-all"
         return Run(data_without(vehicle, self.vehicles), name, options, seed, seconds=75)

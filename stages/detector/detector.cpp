@@ -36,7 +36,7 @@ std::optional<compare::Baselines> fit_baselines(const std::vector<decision::Log>
   if (!options.baselines) return {};
   compare::BaselineOptions how;
   how.window = options.window;
-  how.own_windows = options.own_windows;
+  how.own_seconds = options.own_seconds;
   how.seed = request.seed;
   how.threads = request.threads;
   return compare::Baselines::fit(training, how, [&] { stop_if_cancelled(host); });
@@ -136,8 +136,7 @@ StageResult Detector::run(const Options& options, const Request& request, Host& 
     host.progress("test", "log", static_cast<int64_t>(judged.size()),
                   static_cast<int64_t>(tests.size()));
     try {
-      judged.push_back(
-          compare::judge(log, model, options.own_windows, baselines ? &*baselines : nullptr));
+      judged.push_back(compare::judge(log, model, baselines ? &*baselines : nullptr));
     } catch (const Error& error) {
       if (error.code() != ExitCode::kData) throw;
       host.log("warning", error.diagnostics().front().message);

@@ -33,9 +33,13 @@ constexpr int64_t kBeside = int64_t{4} << 20;
 struct Counts {
   int64_t logs = 0, windows = 0, frames = 0;
   int64_t longest_windows = 0, longest_frames = 0;  // of one log
+  int64_t longest_heard = 0;                        // frames of a beginning
   int64_t ids = 0;                                  // most in the beginning of one
 
-  void add(const decision::Log& log, int64_t window) {
+  void add(const decision::Log& log, const DetectorOptions& options) {
+    const int64_t window = options.window;
+    const int64_t own = decision::own_windows_in(log, window, options.own_seconds);
+    longest_heard = std::max(longest_heard, own * window);
     ++logs;
     frames += log.rows();
     windows += log.rows() / window;
@@ -95,11 +99,8 @@ int64_t judging_bytes(const Counts& tests, const DetectorOptions& options) {
   constexpr int64_t kOfFigures = 5 * kLong;      // a curve, its order, scores and labels
   constexpr int64_t kOfLine = 256;               // of windows.csv, or of the axis of a picture
   constexpr int64_t kOfLog = int64_t{32} << 10;  // its figures by every method, as JSON
-  const int64_t heard =
-      std::min(tests.longest_frames,
-               decision::own_windows_of(options.own_windows, options.window) * options.window);
   const int64_t of_log = tests.longest_windows * (kPlainRow + kLong + 4 * kFloat + kOfLine) +
-                         2 * heard * int64_t{sizeof(decision::LogRow)};
+                         2 * tests.longest_heard * int64_t{sizeof(decision::LogRow)};
   return tests.windows * (kOfWindow + methods * kFloat) + tests.logs * methods * kOfLog / 9 +
          std::max(of_log, tests.windows * kOfFigures);
 }
@@ -110,7 +111,7 @@ memory::Footprint counted(std::span<const decision::Log> logs, const DetectorOpt
   std::vector<decision::Log> training;
   Counts of_training, of_tests;
   for (const decision::Log& log : logs) {
-    (log.trains() ? of_training : of_tests).add(log, options.window);
+    (log.trains() ? of_training : of_tests).add(log, options);
     if (log.trains()) training.push_back(log);
   }
   const LearningSize size = learning_size(training, options);

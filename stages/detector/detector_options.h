@@ -23,7 +23,7 @@ struct DetectorOptions {
   std::vector<std::string> inject = {"dos",        "fuzzing",     "fuzzing-known",
                                      "spoofing",   "fabrication", "targeted",
                                      "masquerade", "suspension",  "replay"};
-  int64_t own_windows = decision::kOwnWindows;
+  double own_seconds = decision::kOwnSeconds;
   int64_t most_windows = 50'000;
   int64_t trees = 300;
   int64_t leaves = 15;
@@ -32,6 +32,7 @@ struct DetectorOptions {
   double forgotten = 0.5;
   bool baselines = true;
   bool monotonic = false;
+  bool keep_vehicles = true;
 
   static auto table() {
     using O = DetectorOptions;
@@ -63,10 +64,11 @@ struct DetectorOptions {
         field("inject", &O::inject, "Attacks that are injected into benign training traffic.")
             .choices({"dos", "fuzzing", "fuzzing-known", "spoofing", "fabrication", "targeted",
                       "masquerade", "suspension", "replay"}),
-        field("own_windows", &O::own_windows,
-              "Most windows of its own traffic that the profile of a vehicle never seen is learned "
-              "from; a million frames at most.")
-            .range(20, 100000),
+        field(
+            "own_seconds", &O::own_seconds,
+            "Seconds of its own traffic that the profile of a vehicle never seen is learned from; "
+            "at least 20 windows, at most a million frames.")
+            .range(1, 3600),
         field("most_windows", &O::most_windows,
               "Windows of the training logs that are learned from at most, each of them seen "
               "against several profiles; of more, pieces from everywhere.")
@@ -88,7 +90,10 @@ struct DetectorOptions {
               "numbers."),
         field("monotonic", &O::monotonic,
               "Take for the time of each frame the latest time until then, so that no clock steps "
-              "back: figures that change by it rest on errors of the recording.")};
+              "back: figures that change by it rest on errors of the recording."),
+        field("keep_vehicles", &O::keep_vehicles,
+              "The model knows the vehicles of the training logs; otherwise it learns each vehicle "
+              "from the beginning of its log, and is smaller.")};
   }
 
   std::vector<Diagnostic> validate() const {

@@ -66,7 +66,7 @@ class Learner {
     fold_ = fold;
     half_ = logs_.size() > 1 ? windows.all : windows.all / 2;
     std::vector<Usual> profiles;
-    for (const ProfileSource& source : profile_sources(windows, vehicle.size() > 1, options_)) {
+    for (const ProfileSource& source : profile_sources(windows, vehicle.size() > 1)) {
       data::VehicleProfile profile = source.learned == 0
                                          ? profile_without(index, vehicle)
                                          : decision::learn_profile(std::array{decision::Piece{

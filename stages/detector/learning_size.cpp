@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <string>
 
 #include "engine/data/can/synthetic/attack_kinds.h"
@@ -10,13 +9,11 @@
 namespace kdgat::detector {
 namespace {
 
-/// Windows of an own beginning that profiles are made of, beside the most that an option says: a
-/// vehicle never seen may have more or fewer of its own, and each has what was learned of the
-/// nearest.
-constexpr std::array<int64_t, 2> kShort = {30, 100};
-constexpr int64_t kHalf = 40;  // windows: the least of one drive alone
-/// Longer ones err less: what is learned of these holds for them. Training logs have few that long.
-constexpr int64_t kLongest = 300;
+/// Windows of an own beginning that profiles are made of: a vehicle never seen may have more or
+/// fewer of its own, and each has what was learned of the nearest. Longer ones err less; training
+/// logs have few that long.
+constexpr std::array<int64_t, 3> kOwn = {30, 100, 300};
+constexpr int64_t kHalf = 40;              // windows: the least of one drive alone
 constexpr int64_t kInjectedRows = 40'000;  // of one log, profile and kind of attack
 constexpr int64_t kMostInjected = 20'000;  // windows of all logs, of one profile and kind of attack
 /// Frames a second of a log's beginning.
@@ -51,8 +48,7 @@ LogWindows windows_of(const decision::Log& log, int64_t window) {
   return {log.rows() / window, log.first_attack() / window};
 }
 
-std::vector<ProfileSource> profile_sources(const LogWindows& log, bool has_others,
-                                           const DetectorOptions& options) {
+std::vector<ProfileSource> profile_sources(const LogWindows& log, bool has_others) {
   std::vector<ProfileSource> out;
   if (has_others) {
     out.push_back({});
@@ -60,10 +56,7 @@ std::vector<ProfileSource> profile_sources(const LogWindows& log, bool has_other
     // One drive alone: its first half says what is usual in the second.
     out.push_back({log.benign / 2, 0});
   }
-  const int64_t longest = std::min(kLongest, options.own_windows);
-  std::set<int64_t> lengths = {longest};
-  for (const int64_t own : kShort) lengths.insert(std::min(own, longest));
-  for (const int64_t own : lengths) {
+  for (const int64_t own : kOwn) {
     const int64_t learned = std::min(own, log.benign / 2);
     if (learned < std::min(kHalf, own)) continue;
     out.push_back({learned, static_cast<int32_t>(own)});
@@ -115,7 +108,7 @@ LearningSize learning_size(std::span<const decision::Log> logs, const DetectorOp
     };
     out.windows += taken(0);
     int64_t attacked = 0, profiles = 0;
-    for (const ProfileSource& source : profile_sources(windows, has_others, options)) {
+    for (const ProfileSource& source : profile_sources(windows, has_others)) {
       out.rows += passes * taken(source.learned);
       out.held += taken(source.learned);
       attacked = std::max(attacked, std::min(injected_windows(std::ssize(logs), options.window),

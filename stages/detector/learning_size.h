@@ -32,8 +32,7 @@ struct ProfileSource {
   int64_t learned = 0;
   int32_t own = 0;  ///< see Held
 };
-std::vector<ProfileSource> profile_sources(const LogWindows& log, bool has_others,
-                                           const DetectorOptions& options);
+std::vector<ProfileSource> profile_sources(const LogWindows& log, bool has_others);
 
 inline constexpr int64_t kLeastPiece = 20;
 struct WindowRange {

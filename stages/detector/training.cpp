@@ -99,8 +99,12 @@ TrainedDetector train_detector(std::span<const decision::Log> logs, const Detect
   Parts parts = fit_parts(rows, -1, left_out, how);
   std::map<int32_t, decision::Decision> decisions;
   for (const auto& [own, listened] : fit.by_own) decisions[own] = decide(listened, options);
+  if (!options.keep_vehicles) {
+    known.clear();
+    if (decisions.size() > 1) decisions.erase(0);
+  }
   TrainedDetector out{
-      {options.window, options.own_windows, std::move(decisions), std::move(known),
+      {options.window, options.own_seconds, std::move(decisions), std::move(known),
        std::move(parts.classifier), std::move(parts.tails), floors, options.alarm_rule()},
       {}};
   told.log(sentence_of_thresholds(out.model, options));

@@ -80,7 +80,7 @@ void Beside::add(const std::string& step, const decision::DetectorModel& detecto
 std::optional<compare::JudgedLog> Beside::heard(const std::string& step, std::size_t log,
                                                 const decision::DetectorModel& detector) const {
   try {
-    return compare::judge(logs_[log], detector, detector.own_windows);
+    return compare::judge(logs_[log], detector);
   } catch (const Error& error) {
     if (error.code() != ExitCode::kData) throw;
     host_.log("warning", step + ": " + error.diagnostics().front().message);

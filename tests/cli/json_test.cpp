@@ -232,7 +232,7 @@ void check_logs(Forms& forms) {
   document("runs show '" + t.run.string() + "'");
   document(
       "run --preset detector --data logs --root runs --threads 1 take_supported=true trees=40 "
-      "baselines=false own_windows=40");
+      "baselines=false own_seconds=12");
 }
 
 void check_pockets(Forms& forms) {

@@ -43,7 +43,7 @@ TEST_CASE("whatever figure a run lists can be required of it", "[require][cli]")
   must_kdgat("data synth -o logs --seconds 40 --vehicles 3 --attacks dos,fuzzing", scratch.path());
   const std::string detector =
       "run --preset detector --data logs --threads 1 take_supported=true trees=40 "
-      "baselines=false own_windows=40";
+      "baselines=false own_seconds=12";
   must_kdgat(detector + " --require 'detector.test_01.false_windows>=0'", scratch.path());
   must_kdgat(detector + all_figures(newest_run(scratch / "runs/logs"), scratch.path()),
              scratch.path());

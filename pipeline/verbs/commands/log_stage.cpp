@@ -60,7 +60,13 @@ CommandLine::Set ModelWords::declare(CommandLine& line, const json& schema) {
 }
 
 std::filesystem::path ModelWords::find(const PluginCatalog& catalog) const {
-  return find_model(run, model, root, catalog);
+  if (run.empty() && model.empty()) return shipped_detector();
+  return run.empty() ? find_model(model, "", root, catalog) : find_model(run, model, root, catalog);
+}
+
+std::string ModelWords::said_of_model() const {
+  if (!run.empty() || !model.empty()) return "";
+  return "no model is named: the detector that comes with kdgat scores";
 }
 
 void EngineWords::declare(CommandLine& line) {

@@ -37,8 +37,11 @@ struct ModelWords {
   /// --model, --root and the options of `schema`; how `run` is said differs. Keep this object while
   /// the words are read.
   CommandLine::Set declare(CommandLine& line, const nlohmann::json& schema);
-  /// Throws as find_model().
+  /// Of a model that --run or --model names alone; where neither does, the detector that comes with
+  /// the program. Throws as find_model().
   std::filesystem::path find(const PluginCatalog& catalog) const;
+  /// That it is the one that comes with the program; "" where a model is named.
+  std::string said_of_model() const;
 };
 
 /// Who computes: "auto", "native" or "libtorch"; the words of --engine.

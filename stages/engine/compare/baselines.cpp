@@ -180,8 +180,10 @@ std::vector<Verdicts> Baselines::judge(const decision::Log& log,
 
 void Baselines::judge_own(const decision::Log& log, std::span<const int64_t> windows,
                           std::vector<Verdicts>& out) const {
-  const decision::OwnBeginning own =
-      decision::learn_own(log, options_.window, options_.own_windows);
+  const int64_t asked = options_.own_windows;
+  const decision::OwnBeginning own = decision::learn_own(
+      log, options_.window,
+      asked > 0 ? asked : decision::own_windows_in(log, options_.window, options_.own_seconds));
   if (own.profile) {
     const std::vector<float> odd = rule_scores(log, *own.profile, options_.window);
     out.push_back(pick(kOwnRule, RuleWindows::kThreshold, windows, own.windows,

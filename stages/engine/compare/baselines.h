@@ -45,7 +45,8 @@ struct BaselineOptions {
   int64_t window = 100;  ///< frames
   double val_fraction =
       0.2;  ///< share of each training log, at its end, that thresholds follow from
-  int64_t own_windows = 300;  ///< most of a log's own beginning
+  double own_seconds = decision::kOwnSeconds;  ///< of a log's own beginning
+  int64_t own_windows = 0;                     ///< so many of it instead; 0: own_seconds
   int64_t seed = 42;
   int64_t threads = 1;
 };

@@ -17,7 +17,7 @@ std::vector<float> drop_first(std::vector<float> values, int64_t count) {
 
 }  // namespace
 
-JudgedLog judge(const decision::Log& log, const decision::DetectorModel& model, int64_t own_windows,
+JudgedLog judge(const decision::Log& log, const decision::DetectorModel& model,
                 const Baselines* baselines) {
   JudgedLog out;
   out.name = log.name();
@@ -25,24 +25,23 @@ JudgedLog judge(const decision::Log& log, const decision::DetectorModel& model, 
   out.size = model.window;
   std::vector<float> scores;
   int64_t windows = 0;
-  decision::WindowScorer watch(model, log.name(), own_windows,
-                               [&](const decision::JudgedWindow& window) {
-                                 ++windows;
-                                 if (window.is_own) return;
-                                 scores.push_back(window.score);
-                                 out.first_row.push_back(window.relative.first_row);
-                                 out.labels.push_back(window.relative.attack ? 1 : 0);
-                                 out.begin.push_back(window.relative.begin);
-                                 out.end.push_back(window.relative.end);
-                                 out.seconds.push_back(window.relative.seconds);
-                               });
+  decision::WindowScorer watch(model, log.name(), 0, [&](const decision::JudgedWindow& window) {
+    ++windows;
+    if (window.is_own) return;
+    scores.push_back(window.score);
+    out.first_row.push_back(window.relative.first_row);
+    out.labels.push_back(window.relative.attack ? 1 : 0);
+    out.begin.push_back(window.relative.begin);
+    out.end.push_back(window.relative.end);
+    out.seconds.push_back(window.relative.seconds);
+  });
   for (int64_t row = 0; row < log.rows(); ++row) watch.add(log.frame(row), log.restarts(row));
   watch.finish();
   if (scores.empty()) {
     throw Error(ExitCode::kData,
                 log.name() + ": no window is left to judge: all " + std::to_string(windows) +
                     " were learned from to know what is usual",
-                "a longer log, or a smaller own_windows");
+                "a longer log, or a smaller own_seconds");
   }
   const decision::Vehicle* known = watch.vehicle();
   if (known != nullptr) out.profile = known->name;
@@ -59,7 +58,8 @@ JudgedLog judge(const decision::Log& log, const decision::DetectorModel& model, 
     std::vector<int64_t> numbers;  // of the windows that count
     for (int64_t w = out.own; w < windows; ++w) numbers.push_back(w);
     for (Verdicts& said : baselines->judge(log, numbers)) out.said.push_back(std::move(said));
-  } else if (const decision::OwnBeginning own = decision::learn_own(log, model.window, own_windows);
+  } else if (const decision::OwnBeginning own = decision::learn_own(
+                 log, model.window, decision::own_windows_in(log, model.window, model.own_seconds));
              own.profile) {
     add(kOwnRule, rule(*own.profile, own.windows), RuleWindows::kThreshold);
   }

@@ -15,9 +15,9 @@ inline constexpr const char* kDetector = "detector";
 inline constexpr const char* kRule = "rule";
 
 /// Matches the log with a vehicle of the model by its first windows, or learns its own profile from
-/// at most `own_windows` ahead of the first attack row. Throws Error(kData) where there are too
-/// few. The detector, the rule, and all baselines where there are any.
-JudgedLog judge(const decision::Log& log, const decision::DetectorModel& model, int64_t own_windows,
+/// those of model.own_seconds ahead of the first attack row. Throws Error(kData) where there are
+/// too few. The detector, the rule, and all baselines where there are any.
+JudgedLog judge(const decision::Log& log, const decision::DetectorModel& model,
                 const Baselines* baselines = nullptr);
 
 }  // namespace kdgat::compare

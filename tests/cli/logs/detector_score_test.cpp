@@ -44,7 +44,13 @@ TEST_CASE("a detector's scores of a log are those that its run gave", "[score][d
       CHECK(line.at("decision") == (row.at("flagged") == "1" ? "attack" : "benign"));
       CHECK(std::stod(line.at("time")) == Approx(std::stod(row.at("begin"))).margin(1e-5));
     }
-    CHECK(count_decisions(lines, "calibration") == 2 * 40);
+    std::set<std::string> tests;
+    for (const Row& row : judged) tests.insert(row.at("log"));
+    const auto of_tests = std::count_if(lines.begin(), lines.end(), [&](const Row& line) {
+      return tests.contains(line.at("file")) && line.at("decision") != "calibration";
+    });
+    CHECK(of_tests == std::ssize(judged));
+    CHECK(count_decisions(lines, "calibration") >= 2 * 20);
     CHECK_THAT(result.err, Catch::Contains("dos-vehicle3.csv: a vehicle never seen"));
     CHECK_THAT(result.err, Catch::Contains("fuzzing-vehicle1.csv: judged as the vehicle of"));
   }
@@ -53,29 +59,27 @@ TEST_CASE("a detector's scores of a log are those that its run gave", "[score][d
 TEST_CASE("score --fail-on attack changes the exit code alone", "[score][detector][cli]") {
   const DetectorRun& t = detector_run();
   const CommandResult plain = t.score(kKnownLog + t.named());
-  const CommandResult judged =
-      t.kdgat("score --calibrate 40 --fail-on attack " + (kKnownLog + t.named()));
+  const CommandResult judged = t.kdgat("score --fail-on attack " + (kKnownLog + t.named()));
   CHECK(judged.exit_code == 10);
   CHECK(judged.out == plain.out);
   CHECK_THAT(judged.err, Catch::Matches("(.|\n)*error: attack found: [0-9]+ of [0-9]+ windows "
                                         "flagged\n"));
   // With -o the file is whole, with --json every line is there.
   const CommandResult to_file =
-      t.kdgat("score --calibrate 40 -q --fail-on attack -o failed.csv " + (kKnownLog + t.named()));
+      t.kdgat("score -q --fail-on attack -o failed.csv " + (kKnownLog + t.named()));
   CHECK(to_file.exit_code == 10);
   CHECK(read_text(t.scratch / "failed.csv") == plain.out);
-  const CommandResult lines =
-      t.kdgat("score --calibrate 40 --json --fail-on attack " + (kKnownLog + t.named()));
+  const CommandResult lines = t.kdgat("score --json --fail-on attack " + (kKnownLog + t.named()));
   CHECK(lines.exit_code == 10);
   CHECK(lines.out == t.score(kKnownLog + t.named() + "--json").out);
   // Benign logs raise nothing.
   const CommandResult benign =
-      t.kdgat("score --calibrate 40 --fail-on attack logs/train_01_attack_free" + t.named());
+      t.kdgat("score --fail-on attack logs/train_01_attack_free" + t.named());
   CHECK(benign.exit_code == 0);
   CHECK(count_decisions(table_of(benign.out), "attack") == 0);
   // A reader that stops early: what was scored until then counts.
   const CommandResult head =
-      run_shell("set -o pipefail; " + kdgat_word() + " score --calibrate 40 --fail-on attack " +
+      run_shell("set -o pipefail; " + kdgat_word() + " score --fail-on attack " +
                     (kKnownLog + t.named()) + " | head -1 > /dev/null",
                 t.scratch.path());
   CHECK((head.exit_code == 0 || head.exit_code == 10));
@@ -156,7 +160,7 @@ TEST_CASE("flagged windows come with the ids that made them, in words", "[score]
 TEST_CASE("why explains alarms at their highest windows, in parts that add up", "[why][cli]") {
   const DetectorRun& t = detector_run();
   const auto why = [&](const std::string& words) {
-    return must_kdgat("why --calibrate 40 " + words, t.scratch.path()).out;
+    return must_kdgat("why " + words, t.scratch.path()).out;
   };
   const std::vector<Row> rows = table_of(t.score(kKnownLog + t.named()).out);
   const std::vector<json> alarms = json_lines(why(kKnownLog + t.named() + "--json"));
@@ -198,15 +202,15 @@ TEST_CASE("why explains alarms at their highest windows, in parts that add up", 
   const std::string top = why(kKnownLog + t.named() + "--top 1 --window " +
                               alarms.front().at("window").dump() + " --json");
   CHECK(json::parse(top).at("reasons").size() == 1);
-  const CommandResult piped = run_shell("cat " + std::string(kKnownLog) + " | " + kdgat_word() +
-                                            " why - --calibrate 40 --json" + t.named(),
-                                        t.scratch.path());
+  const CommandResult piped = run_shell(
+      "cat " + std::string(kKnownLog) + " | " + kdgat_word() + " why - --json" + t.named(),
+      t.scratch.path());
   CHECK(json_lines(piped.out).size() == alarms.size());
 }
 
 TEST_CASE("why explains windows that were not flagged, or were learned from", "[why][cli]") {
   const DetectorRun& t = detector_run();
-  const auto why = [&](const std::string& words) { return t.kdgat("why --calibrate 40 " + words); };
+  const auto why = [&](const std::string& words) { return t.kdgat("why " + words); };
   const CommandResult benign = why(kKnownLog + t.named() + "--window 1");
   CHECK(benign.exit_code == 0);
   CHECK_THAT(benign.out, Catch::Contains("not flagged: the threshold is 0"));
@@ -269,9 +273,9 @@ TEST_CASE("a live log's windows come while it is listened to", "[score][detector
   CHECK(scorer.end(SIGINT) == 130);
   CHECK(lines() == rows.size());
   CHECK_THAT(read_text(t.scratch / "err"), Catch::Contains("alarm at "));
-  const CommandResult piped = run_shell("cat " + std::string(kKnownLog) + " | " + kdgat_word() +
-                                            " score - --calibrate 40" + t.named(),
-                                        t.scratch.path());
+  const CommandResult piped =
+      run_shell("cat " + std::string(kKnownLog) + " | " + kdgat_word() + " score -" + t.named(),
+                t.scratch.path());
   CHECK(table_of(piped.out) == rows);
 }
 
@@ -288,7 +292,7 @@ TEST_CASE("an adapted detector knows the vehicle", "[adapt][cli]") {
   CHECK_THAT(said.err, Catch::Contains("mine.json: van added from"));
   const CommandResult before = t.score(kStrangeLog + t.named());
   const CommandResult after = t.score(std::string(kStrangeLog) + " --run mine.json");
-  CHECK(count_decisions(table_of(before.out), "calibration") == 40);
+  CHECK(count_decisions(table_of(before.out), "calibration") >= 20);
   CHECK(count_decisions(table_of(after.out), "calibration") == 0);
   CHECK(count_decisions(table_of(after.out), "attack") > 5);
   CHECK_THAT(after.err, Catch::Contains("judged as the vehicle of van"));
@@ -342,7 +346,6 @@ TEST_CASE("what a detector cannot score is refused with a hint and a code",
         {"score " + log + t.named() + "--device cuda", 2, "--device"},
         {"score " + log + t.named() + "--vehicle none", 2, "there are: "},
         {"score " + log + t.named() + "--calibrate 1000000", 2, "1000000 frames"},
-        {"why " + log, 2, "needs --model"},
         {"why --model '" + t.model().string() + "'", 2, "needs a log"},
         {"why " + log + t.named() + "--window 100000", 2, "has no window 100000"},
         {"why " + log + t.named() + "--window -1", 2, "--window: -1 is no number from 0 on"},

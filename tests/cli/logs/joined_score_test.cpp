@@ -20,7 +20,7 @@ data: {features: v3}
 options:
   autoencoder: {batch_size: 64, max_epochs: 1}
   classifier: {lr: 0.003, batch_size: 64, max_epochs: 2}
-  detector: {false_alarms: 0, trees: 40, baselines: false, own_windows: 40}
+  detector: {false_alarms: 0, trees: 40, baselines: false, own_seconds: 12}
 stages:
   autoencoder:
   classifier:

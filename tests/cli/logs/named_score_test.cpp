@@ -76,7 +76,7 @@ TEST_CASE("a DBC names ids in reasons and alarms, and scores are the same",
   CHECK(others.front().at("ids") == alarms.front().at("ids"));
   CHECK(others.front().at("names").at(0) == "EngineData");
   CHECK(others.front().at("names").size() == ids.size());
-  const CommandResult why = t.kdgat("why --calibrate 40 " + words + "--dbc car.dbc");
+  const CommandResult why = t.kdgat("why " + words + "--dbc car.dbc");
   CHECK_THAT(why.out, Contains("(EngineData)"));
   const CommandResult bad = t.kdgat("score " + words + "--dbc " + std::string(kKnownLog));
   CHECK(bad.exit_code == 3);

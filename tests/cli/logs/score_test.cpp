@@ -216,7 +216,6 @@ TEST_CASE("what cannot be scored is refused with a hint and a code", "[score][cl
     std::string says;
   };
   for (const Case& c : {Case{"", 2, "needs a log"},
-                        {log, 2, "needs --run"},
                         {log + run + " --treshold 1", 2, "did you mean --threshold"},
                         {log + run + " --calibrate 5", 2, "too few"},
                         {log + run + " --calibrate 50 --threshold 1", 2, "one of them"},

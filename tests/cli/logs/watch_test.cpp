@@ -176,7 +176,6 @@ TEST_CASE("watch says what is wrong with its words", "[watch][cli]") {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"watch" + model, "needs a bus, or --replay LOG"},
       {"watch can0 --replay " + log + model, "cannot both be watched"},
-      {"watch can0", "needs --model"},
       {"watch can0 --speed 2" + model, "--speed is for --replay"},
       {"watch --replay " + log + " --budget 10/h" + model, "to calibrate"},
       {"watch --replay " + log + " --calibrate soon" + model, "neither a time nor a number"},

@@ -24,7 +24,7 @@ struct DetectorRun {
                scratch.path());
     must_kdgat(
         "run --preset detector --data logs --root runs --threads 1 take_supported=true trees=40 "
-        "baselines=false own_windows=40 " +
+        "baselines=false own_seconds=12 " +
             options,
         scratch.path());
     run = newest_run(scratch / "runs" / "logs");
@@ -32,9 +32,9 @@ struct DetectorRun {
   std::filesystem::path model() const { return run / "detector" / "detector.json"; }
   std::string named() const { return " --run '" + model().string() + "' "; }
   CommandResult kdgat(const std::string& words) const { return run_kdgat(words, scratch.path()); }
-  /// With 40 windows of their own, as the run had; checked for success.
+  /// Checked for success.
   CommandResult score(const std::string& words) const {
-    return must_kdgat("score --calibrate 40 " + words, scratch.path());
+    return must_kdgat("score " + words, scratch.path());
   }
 };
 

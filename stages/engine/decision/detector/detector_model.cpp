@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kFormat = "kdgat.detector";
-constexpr int kVersion = 4;
+constexpr int kVersion = 5;
 
 json as_json(const Decision& decision) {
   return {{"classifier", decision.classifier},
@@ -153,7 +153,7 @@ std::string DetectorModel::text() const {
   json out = {{"format", kFormat},
               {"version", kVersion},
               {"window", window},
-              {"own_windows", own_windows},
+              {"own_seconds", own_seconds},
               {"columns", data::relative_names()},
               {"thresholds", std::move(thresholds)},
               {"vehicles", std::move(list)},
@@ -178,7 +178,7 @@ DetectorModel DetectorModel::read(const std::filesystem::path& file, const Warn&
       throw Error(ExitCode::kData, name + ": a detector of another version", "train it again");
     }
     check_seal(in, file,
-               {"format", "version", "window", "own_windows", "columns", "thresholds", "vehicles",
+               {"format", "version", "window", "own_seconds", "columns", "thresholds", "vehicles",
                 "classifier", "tails", "evidence", "alarm"},
                warn);
     if (in.at("columns") != json(data::relative_names())) {
@@ -193,8 +193,8 @@ DetectorModel DetectorModel::read(const std::filesystem::path& file, const Warn&
                               ? ranged_count(one, "own_windows", 0, kMostCount, name)
                               : 0});
     }
-    constexpr int64_t kLeastOwn = 20, kMostOwn = 100'000;
-    const int64_t own = ranged_count(in, "own_windows", kLeastOwn, kMostOwn, name);
+    constexpr double kMostSeconds = 1e5;
+    const double own = ranged_number(in, "own_seconds", 0, kMostSeconds, name);
     Tails tails = Tails::from_json(in.at("tails"), data::kRelativeColumns, name);
     if (tails.tails().empty()) throw Error(ExitCode::kData, "\"tails\" is empty", "", name);
     return {window,

@@ -17,6 +17,7 @@
 #include "engine/decision/detector/rank_filter.h"
 #include "engine/decision/detector/sealed_json.h"
 #include "engine/decision/detector/tails.h"
+#include "engine/decision/detector/traffic.h"
 #include "engine/trees/boosted_trees.h"
 
 namespace kdgat::decision {
@@ -44,8 +45,8 @@ struct PartScores {
 
 struct DetectorModel {
   int64_t window = 100;
-  /// Most windows of its own that the profile of a vehicle never seen is learned from.
-  int64_t own_windows = 300;
+  /// Of its own that the profile of a vehicle never seen is learned from.
+  double own_seconds = kOwnSeconds;
   /// By the windows of its own beginning that the profile of a vehicle was learned from; 0: the
   /// vehicle is one of these. Never empty.
   std::map<int32_t, Decision> decisions;

@@ -197,9 +197,18 @@ data::VehicleProfile learn_profile(std::span<const Piece> pieces) {
   return builder.profile();
 }
 
-OwnBeginning learn_own(const Log& log, int64_t window, int64_t most) {
+int64_t own_windows_in(const Log& log, int64_t window, double seconds) {
+  HeardTime heard;
+  int64_t rows = 0;
+  while (rows < log.rows() && rows < kMostOwnFrames && heard.seconds() < seconds) {
+    heard.add(log.time(rows++));
+  }
+  return std::min(own_windows_of((rows + window - 1) / window, window), log.rows() / window);
+}
+
+OwnBeginning learn_own(const Log& log, int64_t window, int64_t windows) {
   OwnBeginning out;
-  out.windows = std::min(own_windows_of(most, window), log.first_attack() / window);
+  out.windows = std::min(own_windows_of(windows, window), log.first_attack() / window);
   if (out.windows >= kLeastOwn) {
     out.profile = learn_profile(std::array{Piece{&log, 0, out.windows * window}});
   }

@@ -131,23 +131,46 @@ inline void learn_row(const data::CanFrame& frame, bool restarts, data::ProfileB
 /// What the benign rows of these pieces teach.
 data::VehicleProfile learn_profile(std::span<const Piece> pieces);
 
-/// Windows of its own that the profile of a vehicle never seen is learned from, unless said.
-inline constexpr int64_t kOwnWindows = 300;
+/// Seconds of its own that the profile of a vehicle never seen is learned from, unless said.
+inline constexpr double kOwnSeconds = 15;
 /// Frames of its own that a log's profile is learned from at most: they are kept until then.
 inline constexpr int64_t kMostOwnFrames = 1'000'000;
-/// Of so many windows those that kMostOwnFrames allow.
-inline int64_t own_windows_of(int64_t most, int64_t window) {
-  return std::min(most, kMostOwnFrames / window);
+inline constexpr int64_t kLeastOwn = 20;  ///< windows; fewer say too little of what is usual
+/// Of so many windows those that kMostOwnFrames allow, and at least kLeastOwn.
+inline int64_t own_windows_of(int64_t wanted, int64_t window) {
+  return std::max(kLeastOwn, std::min(wanted, kMostOwnFrames / window));
 }
 
-/// The log's own first windows, at most own_windows_of(`most`), all ahead of its first attack row,
-/// and what they teach; no profile where there are fewer than kLeastOwn.
+/// How long traffic was listened to, frame by frame: a pause or a jump of the clock counts a second
+/// at most, a frame without a time as at kAssumedRate.
+class HeardTime {
+ public:
+  void add(double time) {
+    const double gap = time - last_;
+    if (frames_++ > 0) {
+      seconds_ +=
+          std::isnan(gap) ? 1.0 / static_cast<double>(kAssumedRate) : std::clamp(gap, 0.0, 1.0);
+    }
+    last_ = time;
+  }
+  double seconds() const { return seconds_; }
+
+ private:
+  int64_t frames_ = 0;
+  double last_ = 0, seconds_ = 0;
+};
+
+/// Windows that begin in the first `seconds` of a log, as own_windows_of() bounds them; at most
+/// those that it has.
+int64_t own_windows_in(const Log& log, int64_t window, double seconds);
+
+/// The first `windows` of the log that end ahead of its first attack row, and what they teach; no
+/// profile where there are fewer than kLeastOwn.
 struct OwnBeginning {
   int64_t windows = 0;
   std::optional<data::VehicleProfile> profile;
 };
-inline constexpr int64_t kLeastOwn = 20;  ///< windows; fewer say too little of what is usual
-OwnBeginning learn_own(const Log& log, int64_t window, int64_t most);
+OwnBeginning learn_own(const Log& log, int64_t window, int64_t windows);
 
 /// Share of ids in both of those in either (Jaccard); 0 of nothing. Both ascending.
 double overlap(std::span<const uint32_t> a, std::span<const uint32_t> b);

@@ -15,7 +15,7 @@ WindowScorer::WindowScorer(const DetectorModel& model, std::string name, int64_t
                            Sink sink)
     : model_(model),
       name_(std::move(name)),
-      most_own_(std::max(kLeastOwn, own_windows_of(own_windows, model.window))),
+      own_windows_(own_windows),
       sink_(std::move(sink)),
       filter_(model) {}
 
@@ -24,6 +24,7 @@ void WindowScorer::add(const data::CanFrame& frame, bool restarts) {
   if (frame.label == 1 && first_attack_ < 0) first_attack_ = std::ssize(heard_);
   is_labelled_ = is_labelled_ || frame.label >= 0;
   heard_.push_back({frame, restarts});
+  heard_time_.add(frame.time);
   if (trial_) try_on(heard_.back());
   if (frame.label == 1 || std::ssize(heard_) % model_.window == 0) listen(false);
 }
@@ -34,6 +35,13 @@ void WindowScorer::finish() {
   while (windows_->finish()) give();
 }
 
+/// Windows that its own profile is learned from, as far as what was heard says.
+int64_t WindowScorer::most_own() const {
+  const bool is_long = heard_time_.seconds() >= model_.own_seconds;
+  const int64_t heard = is_long ? std::ssize(heard_) / model_.window : kMostOwnFrames;
+  return own_windows_of(own_windows_ > 0 ? own_windows_ : heard, model_.window);
+}
+
 /// Begins to judge where enough was heard.
 void WindowScorer::listen(bool is_end) {
   const auto rows = static_cast<int64_t>(heard_.size());
@@ -41,7 +49,7 @@ void WindowScorer::listen(bool is_end) {
   if (first_attack_ >= 0) ahead = first_attack_ / model_.window;
   if (first_attack_ < 0 && is_end) ahead = rows / model_.window;
   if (!is_unknown_) {
-    const int64_t most = std::min({kMatchWindows, most_own_, ahead});
+    const int64_t most = std::min({kMatchWindows, most_own(), ahead});
     int64_t wanted = std::max(most, kLeastOwn) * model_.window;
     if (is_end) wanted = std::min(wanted, rows);
     if (rows < wanted) return;
@@ -54,7 +62,7 @@ void WindowScorer::listen(bool is_end) {
     }
     is_unknown_ = true;
   }
-  const int64_t own = std::min({most_own_, ahead, odd_});
+  const int64_t own = std::min({most_own(), ahead, odd_});
   if (own < kLeastOwn) {
     throw Error(ExitCode::kData,
                 name_ + ": a vehicle never seen, and only " + std::to_string(own) +

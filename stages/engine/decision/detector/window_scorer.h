@@ -61,9 +61,9 @@ class WindowScorer {
  public:
   using Sink = std::function<void(const JudgedWindow&)>;
 
-  /// `model` must outlive this. `name`: of the log, for messages. `own_windows`: most windows that
-  /// its own profile is learned from, see own_windows_of(). `sink` is called for one window after
-  /// another, each when the one behind it is complete.
+  /// `model` must outlive this. `name`: of the log, for messages. `own_windows`: so many windows
+  /// its own profile is learned from, see own_windows_of(); 0: those of model.own_seconds. `sink`
+  /// is called for one window after another, each when the one behind it is complete.
   WindowScorer(const DetectorModel& model, std::string name, int64_t own_windows, Sink sink);
   WindowScorer(const WindowScorer&) = delete;  // windows refer to the profile
   WindowScorer& operator=(const WindowScorer&) = delete;
@@ -100,6 +100,7 @@ class WindowScorer {
 
  private:
   void listen(bool is_end);
+  int64_t most_own() const;
   void try_on(const LogRow& row);
   data::VehicleProfile learned_from(int64_t rows) const;
   void begin(const data::VehicleProfile& profile, const Vehicle* vehicle, int64_t own);
@@ -108,11 +109,12 @@ class WindowScorer {
 
   const DetectorModel& model_;
   std::string name_;
-  int64_t most_own_;
+  int64_t own_windows_;
   Sink sink_;
   const data::DbcNames* names_ = nullptr;
 
   // While it listens.
+  HeardTime heard_time_;
   std::vector<LogRow> heard_;
   int64_t first_attack_ = -1;  // row
   bool is_labelled_ = false;

@@ -78,11 +78,10 @@ void check_options(const DetectorModel& model, const std::string& file,
                 "train with another budget: detector.false_alarms=N; or move the threshold: "
                 "--threshold X, in log-odds");
   }
-  if (options.calibrate > own_windows_of(options.calibrate, model.window)) {
+  if (options.calibrate * model.window > kMostOwnFrames) {
     throw Error(ExitCode::kUsage,
                 "calibrate: a profile is learned from " + std::to_string(kMostOwnFrames) +
-                    " frames of a log at most, " +
-                    std::to_string(own_windows_of(options.calibrate, model.window)) +
+                    " frames of a log at most, " + std::to_string(kMostOwnFrames / model.window) +
                     " windows of this detector");
   }
   if (!options.vehicle.empty()) vehicle_named(model, options.vehicle);
@@ -101,7 +100,7 @@ LogScorer::LogScorer(const DetectorModel& model, const ScoreOptions& options, st
       threshold_(options.threshold.empty() ? 0 : options.threshold.front()),
       stream_(threshold_),
       names_(names),
-      watch_(model, file_, options.calibrate > 0 ? options.calibrate : model.own_windows,
+      watch_(model, file_, options.calibrate,
              [this](const JudgedWindow& window) { tell(window); }) {
   watch_.name_by(names_);
   if (!options.vehicle.empty()) watch_.take(vehicle_named(model, options.vehicle));

@@ -135,11 +135,10 @@ std::string detector_vectors(const decision::DetectorModel& model, const decisio
   kdgat_alarms alarms;
   kdgat_alarms_init(&alarms);
   float score = 0;
-  decision::WindowScorer watch(
-      model, "vectors", model.own_windows, [&](const decision::JudgedWindow& window) {
-        score = window.score;
-        out.expect(kdgat_alarms_add(&alarms, &rule, score, window.time, window.until), score);
-      });
+  decision::WindowScorer watch(model, "vectors", 0, [&](const decision::JudgedWindow& window) {
+    score = window.score;
+    out.expect(kdgat_alarms_add(&alarms, &rule, score, window.time, window.until), score);
+  });
   watch.take(vehicle);
   ProfileTraffic traffic(vehicle.profile);
   const int64_t most = std::max(kMostFrames, 2 * model.window + 7);

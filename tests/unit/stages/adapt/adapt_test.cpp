@@ -97,10 +97,10 @@ TEST_CASE("a vehicle that a detector does not know is added, with thresholds of 
   // A log of the vehicle is judged by that profile from its first window on.
   const test::LogStore logs({{"test_01/dos.csv", drive(40, 9, "dos", 2)}});
   const decision::Log log = logs.logs().front();
-  const compare::JudgedLog judged = compare::judge(log, after, 300);
+  const compare::JudgedLog judged = compare::judge(log, after);
   CHECK(judged.profile == "new-1.csv");
   CHECK(judged.own == 0);
-  CHECK(compare::judge(log, before, 300).own > 0);
+  CHECK(compare::judge(log, before).own > 0);
 }
 
 TEST_CASE("a vehicle that a detector knows is learned again", "[adapt]") {

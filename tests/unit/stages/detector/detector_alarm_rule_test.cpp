@@ -91,7 +91,7 @@ std::vector<float> expected_scores(const DetectorModel& model, const Decision& d
 }
 
 std::vector<JudgedWindow> streamed(const DetectorModel& model, const Frames& log,
-                                   int64_t own_windows = kOwnWindows) {
+                                   int64_t own_windows = 300) {
   std::vector<JudgedWindow> out;
   WindowScorer watch(model, "a.log", own_windows,
                      [&](const JudgedWindow& window) { out.push_back(window); });
@@ -265,11 +265,11 @@ TEST_CASE("by k of n, too, a store's logs get the scores of the stream", "[watch
   int64_t differ = 0;
   for (const Log& log : watched_logs().tests()) {
     INFO(log.name());
-    const JudgedLog judged = judge(log, model, kOwnWindows);
+    const JudgedLog judged = judge(log, model);
     const std::vector<float>& scores = judged.find(kDetector)->scores;
     Frames frames;
     for (int64_t row = 0; row < log.rows(); ++row) frames.push_back(log.frame(row));
-    const std::vector<JudgedWindow> out = streamed(model, frames);
+    const std::vector<JudgedWindow> out = streamed(model, frames, 0);
     REQUIRE(out.size() == scores.size() + static_cast<std::size_t>(judged.own));
     AlarmStream alarms(0);
     for (std::size_t i = 0; i < scores.size(); ++i) {
@@ -297,7 +297,7 @@ TEST_CASE("without labels some odd windows end what a profile is learned from", 
     return std::count_if(out.begin(), out.end(), [](const JudgedWindow& w) { return w.is_own; });
   };
   for (const KOfN& rule : {KOfN{1, 1}, KOfN{3, 5}}) {
-    CHECK(own(rule, 1) == kOwnWindows);
+    CHECK(own(rule, 1) == 300);
     // All of the odd ones are left out, not only the one that settled it.
     CHECK(own(rule, 10) < 151);
     CHECK(own(rule, 10) >= 148);
@@ -328,8 +328,8 @@ TEST_CASE("a detector's file keeps its alarm rule and its floors", "[detector]")
   refused([](json& j) { j["alarm"] = {{"windows", 2}, {"of", 1'000'000'000}}; });
   refused([](json& j) { j["alarm"]["of"] = "three"; });
   refused([](json& j) { j.erase("alarm"); });
-  refused([](json& j) { j["version"] = 3; });
-  refused([](json& j) { j["version"] = 5; });
+  refused([](json& j) { j["version"] = 4; });
+  refused([](json& j) { j["version"] = 6; });
   refused([](json& j) { j.erase("evidence"); });
   refused([](json& j) { j["evidence"] = json::object(); });
   refused([](json& j) { j["evidence"] = 2; });

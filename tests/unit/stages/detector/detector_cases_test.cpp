@@ -187,7 +187,7 @@ TEST_CASE("case: two cars of one maker share all ids but one", "[detector][cases
     const std::vector<uint32_t> ids = log.benign_ids(log.rows());
     CHECK(std::any_of(learned().vehicles.begin(), learned().vehicles.end(),
                       [&](const Vehicle& one) { return overlap(ids, one.ids()) > kSameVehicle; }));
-    const JudgedLog judged = judge(log, learned(), 100);
+    const JudgedLog judged = judge(log, learned());
     CHECK(judged.profile.empty() == is_sister);
     const std::vector<float>& scores = judged.find(compare::kDetector)->scores;
     CHECK(std::count_if(scores.begin(), scores.end(), [](float score) { return score > 0; }) <= 2);

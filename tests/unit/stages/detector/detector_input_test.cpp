@@ -29,10 +29,10 @@ using nlohmann::json;
 namespace {
 
 /// Runs the stage; what it warned of is left in `log`.
-StageResult detect(const DetectorLogs& logs, std::string& log, int64_t own_windows = 300) {
+StageResult detect(const DetectorLogs& logs, std::string& log, double own_seconds = 15) {
   test::FakeHost fake;
   DetectorOptions options = test::small_detector(60);
-  options.own_windows = own_windows;
+  options.own_seconds = own_seconds;
   StageResult out = Detector::run(options, logs.request("run"), fake.host);
   log = fake.log;
   return out;
@@ -108,11 +108,11 @@ TEST_CASE("logs with one id are refused for training, and told in tests", "[dete
     logs.write("test_01/single.csv", repeated);
     logs.import();
     std::string log;
-    const StageResult result = detect(logs, log, 30);
+    const StageResult result = detect(logs, log);
     CHECK_THAT(log, Contains("test_01/single.csv: one id only"));
     CHECK(result.metrics.at("parts").at("test_01").at("detector").at("false_windows") == 0);
-    // Nothing is left of it behind the first 300 windows.
-    const StageResult none = detect(logs, log);
+    // Nothing is left of it behind so long a beginning.
+    const StageResult none = detect(logs, log, 3600);
     CHECK_THAT(log, Contains("test_01/single.csv: no window is left to judge"));
     CHECK(none.metrics.at("parts").empty());
   }
@@ -170,7 +170,7 @@ TEST_CASE("a truck is known again under other priorities and with a tester plugg
   const graph::GraphStore store = graph::GraphStore::open(logs.store());
   const DetectorModel model = DetectorModel::read(logs.request("run").run_dir / kDetectorFile);
   for (const Log& one : logs_of(store)) {
-    if (!one.trains()) CHECK(judge(one, model, 300).own == 0);
+    if (!one.trains()) CHECK(judge(one, model).own == 0);
   }
 }
 
@@ -249,6 +249,7 @@ TEST_CASE("some attack frames in a vehicle's own beginning cost little", "[detec
     return out;
   };
   DetectorLogs logs;
+  double own_seconds = 0;
   for (const int64_t vehicle : {0, 1}) {
     const std::string name = "train_01/car" + std::to_string(vehicle);
     logs.write(name + "-a.csv", drive(90, 0, "", vehicle));
@@ -260,6 +261,7 @@ TEST_CASE("some attack frames in a vehicle's own beginning cost little", "[detec
     const std::string name = std::string("/") + attack + ".csv";
     const auto whole = [&](Frames begin) {
       begin.resize(kOwn * 100);  // all of it is learned from, and counts nowhere
+      own_seconds = std::max(own_seconds, begin.back().time - begin.front().time);
       const double shift = begin.back().time + 0.001 - later.front().time;
       const Frames shifted = test::delayed(later, 0, shift);
       begin.insert(begin.end(), shifted.begin(), shifted.end());
@@ -272,7 +274,7 @@ TEST_CASE("some attack frames in a vehicle's own beginning cost little", "[detec
   logs.import();
   test::FakeHost fake;
   DetectorOptions options = test::small_detector(60);
-  options.own_windows = kOwn;
+  options.own_seconds = own_seconds;
   const StageResult result = Detector::run(options, logs.request("run"), fake.host);
   const double clean = f1(result, "test_01_clean");
   INFO("clean " << clean << ", random frames " << f1(result, "test_02_fuzzed")

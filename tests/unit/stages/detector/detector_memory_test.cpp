@@ -50,21 +50,18 @@ TEST_CASE("windows to learn from are counted as they are learned from", "[detect
   DetectorOptions options;
   options.inject.clear();
   for (const double forgotten : {0.0, 0.5}) {
-    for (const int64_t own : {20, 60, 300}) {
-      options.forgotten = forgotten;
-      options.own_windows = own;
-      INFO(forgotten << ", own windows " << own);
-      const Learning learning = learned(logs, options);
-      const LearningSize size = learning_size(logs, options);
-      CHECK(size.rows == std::ssize(learning.rows.labels));
-      CHECK(size.windows == learning.windows);
-      int64_t held = 0;
-      for (const Held& one : learning.held) {
-        held += std::ssize(one.values) / static_cast<int64_t>(data::kRelativeColumns);
-      }
-      CHECK(held <= size.held);
-      CHECK(held >= size.held * 9 / 10);
+    options.forgotten = forgotten;
+    INFO(forgotten);
+    const Learning learning = learned(logs, options);
+    const LearningSize size = learning_size(logs, options);
+    CHECK(size.rows == std::ssize(learning.rows.labels));
+    CHECK(size.windows == learning.windows);
+    int64_t held = 0;
+    for (const Held& one : learning.held) {
+      held += std::ssize(one.values) / static_cast<int64_t>(data::kRelativeColumns);
     }
+    CHECK(held <= size.held);
+    CHECK(held >= size.held * 9 / 10);
   }
 }
 

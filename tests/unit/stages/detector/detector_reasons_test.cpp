@@ -55,7 +55,7 @@ std::vector<Told> told_of(
     const data::DbcNames* names = nullptr) {
   std::vector<Told> out;
   WindowScorer* self = nullptr;
-  WindowScorer watch(watching_model(), "a.log", kOwnWindows, [&](const JudgedWindow& window) {
+  WindowScorer watch(watching_model(), "a.log", 300, [&](const JudgedWindow& window) {
     if (wanted(window)) out.push_back({window, self->reasons(most)});
   });
   self = &watch;

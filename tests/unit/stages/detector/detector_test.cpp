@@ -191,7 +191,7 @@ TEST_CASE("a detector learns of two vehicles, and judges one of them and a third
   SECTION("its own windows count nowhere") {
     const DetectorModel model = DetectorModel::read(run / kDetectorFile);
     for (const Log& log : drives().tests()) {
-      const JudgedLog judged = judge(log, model, 300);
+      const JudgedLog judged = judge(log, model);
       const auto all = static_cast<std::size_t>(log.rows() / 100);
       CHECK(judged.labels.size() + static_cast<std::size_t>(judged.own) == all);
       CHECK((judged.own > 0) == (log.part() == "test_02_unknown"));

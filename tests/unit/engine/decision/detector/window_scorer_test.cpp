@@ -28,6 +28,8 @@ using kdgat::test::watching_model;
 
 namespace {
 
+constexpr int64_t kOwnWindows = 300;
+
 struct Watched {
   std::vector<JudgedWindow> windows;
   std::vector<int64_t> given_at;  ///< rows read when each came
@@ -81,13 +83,36 @@ TEST_CASE("a known vehicle's log gets the scores of its profile, window by windo
   }
 }
 
+TEST_CASE("a vehicle never seen is learned by seconds", "[watch]") {
+  const Frames fast = drive(120, 8, "", 2);
+  const auto in_seconds = [](const Frames& log, double seconds) {
+    const auto end = std::find_if(log.begin(), log.end(), [&](const data::CanFrame& frame) {
+      return frame.time - log.front().time >= seconds;
+    });
+    return (end - log.begin()) / 100 + 1;
+  };
+  const Watched out = watched(fast, 0);
+  CHECK(out.own == in_seconds(fast, watching_model().own_seconds));
+  CHECK(out.given_at.front() == out.own * 100);
+  // Of a slow bus the windows that are needed at least; of pauses a second counts.
+  Frames slow = fast;
+  for (data::CanFrame& frame : slow) frame.time = 20 * frame.time;
+  CHECK(watched(slow, 0).own == kLeastOwn);
+  Frames pauses = fast;
+  for (std::size_t i = 0; i < pauses.size(); ++i) {
+    pauses[i].time += 3600 * static_cast<double>(i / 1000);
+  }
+  CHECK(watched(pauses, 0).own < out.own);
+  CHECK(watched(pauses, 0).own > out.own / 4);
+}
+
 TEST_CASE("a log is judged the same from a store and while it streams", "[watch]") {
   for (const Log& log : watched_logs().tests()) {
     INFO(log.name());
-    const JudgedLog judged = judge(log, watching_model(), kOwnWindows);
+    const JudgedLog judged = judge(log, watching_model());
     // As score reads it: line by line.
     Watched out;
-    WindowScorer watch(watching_model(), log.name(), kOwnWindows,
+    WindowScorer watch(watching_model(), log.name(), 0,
                        [&](const JudgedWindow& window) { out.windows.push_back(window); });
     data::CanLog file(
         file::ByteReader(watched_logs().folder() / "logs" / log.name(), [] { return false; }),
