@@ -90,7 +90,8 @@ struct IdProfile {
   uint32_t key() const { return uint32_t{channel} << 29 | id; }
   bool regular() const { return frames >= 20 && period > 0 && late < 5; }
   /// Whether its silence says something: of fewer frames nobody knows whether it pauses by design.
-  bool is_missed() const { return regular() && frames >= 300; }
+  /// An id of a period of 50 ms has so many after 15 s.
+  bool is_missed() const { return regular() && frames >= 250; }
 };
 
 /// Who had which address on a J1939 bus while the profile was learned.
