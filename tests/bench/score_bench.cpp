@@ -98,8 +98,7 @@ void measure_detector(const std::string& model_file, const std::string& log, int
   double sum = 0;
   for (int round = 0; round <= rounds; ++round) {
     decision::WindowScorer watch(
-        model, log, decision::kOwnWindows,
-        [&](const decision::JudgedWindow& window) { sum += window.score; });
+        model, log, 0, [&](const decision::JudgedWindow& window) { sum += window.score; });
     std::optional<compare::RuleWindows> rule;
     data::CanLog file(file::ByteReader(log, text), "auto", false);
     for (;;) {
@@ -125,13 +124,12 @@ void measure_detector(const std::string& model_file, const std::string& log, int
   }
   if (whole.empty()) throw std::runtime_error(log + ": nothing is left of it behind its beginning");
   const decision::WindowScorer* watching = nullptr;
-  decision::WindowScorer watch(model, log, decision::kOwnWindows,
-                               [&](const decision::JudgedWindow& one) {
-                                 if (one.is_own || one.score <= 0) return;
-                                 const auto begin = Clock::now();
-                                 sum += watching->reasons(kReasons).rest;
-                                 reasons.push_back(microseconds(begin, Clock::now()));
-                               });
+  decision::WindowScorer watch(model, log, 0, [&](const decision::JudgedWindow& one) {
+    if (one.is_own || one.score <= 0) return;
+    const auto begin = Clock::now();
+    sum += watching->reasons(kReasons).rest;
+    reasons.push_back(microseconds(begin, Clock::now()));
+  });
   watching = &watch;
   data::CanLog file(file::ByteReader(log, text), "auto", false);
   for (data::CanFrame frame; file.next(frame);) watch.add(frame, file.restarted());
