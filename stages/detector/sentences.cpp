@@ -126,6 +126,45 @@ std::string sentence_of_flagged_benign(const LeftOut& left_out,
          ". The logs may hold attacks without a label";
 }
 
+std::string sentence_of_reach(const LeftOut& left_out) {
+  constexpr double kFound = 0.95, kBlind = 0.5;
+  std::vector<std::string> found, partly, blind;
+  for (const auto& [kind, count] : left_out.injected) {
+    if (count.windows == 0) continue;
+    const double share = static_cast<double>(count.detector) / static_cast<double>(count.windows);
+    (share >= kFound ? found : share >= kBlind ? partly : blind).push_back(kind);
+  }
+  std::string out;
+  const auto add = [&](const char* what, const std::vector<std::string>& kinds) {
+    if (!kinds.empty()) out += (out.empty() ? "" : "; ") + (what + listed(kinds));
+  };
+  add("finds ", found);
+  add("finds in part ", partly);
+  add("is blind to ", blind);
+  if (out.empty()) return "";
+  return "of injected attacks left out of training the detector " + out +
+         " (95 % of the windows, half of them, fewer)";
+}
+
+std::string sentence_of_little(const std::vector<std::vector<std::size_t>>& vehicles,
+                               std::span<const decision::Vehicle> known) {
+  constexpr std::size_t kTold = 4;
+  std::vector<std::string> few;
+  for (std::size_t v = 0; v < vehicles.size(); ++v) {
+    const double seconds = known[v].profile.seconds;
+    const bool is_one = vehicles[v].size() == 1;
+    if (seconds <= 0 || (!is_one && seconds >= kFewSeconds)) continue;
+    few.push_back("of " + known[v].name + " " + (is_one ? "one drive of " : "") +
+                  span_text(seconds));
+  }
+  if (few.empty()) return "";
+  const std::size_t more = few.size() - std::min(kTold, few.size());
+  few.resize(few.size() - more);
+  return "little benign traffic was learned: " + listed(few) +
+         (more == 0 ? "" : " and of " + std::to_string(more) + " more") +
+         ". What these vehicles do at other times, as driving where they stood, may be flagged";
+}
+
 std::string sentence_of_choice(const Learning& learning, const DetectorOptions& options) {
   const LearningSet& rows = learning.rows;
   int64_t labelled = 0, injected = 0, benign = 0;

@@ -27,6 +27,14 @@ std::string sentence_of_unlabelled(std::span<const decision::Log> logs);
 /// "" if it is not.
 std::string sentence_of_flagged_benign(const LeftOut& left_out,
                                        const decision::DetectorModel& model);
+/// Which injected attacks the detector finds, finds in part and is blind to, by the windows that
+/// were left out of training in turn; "" where there are none.
+std::string sentence_of_reach(const LeftOut& left_out);
+/// Vehicles of which little benign traffic was learned: one drive alone, or less than
+/// kFewSeconds; "" where there are none.
+inline constexpr double kFewSeconds = 300;
+std::string sentence_of_little(const std::vector<std::vector<std::size_t>>& vehicles,
+                               std::span<const decision::Vehicle> known);
 /// Of learned windows.
 std::string sentence_of_choice(const Learning& learning, const DetectorOptions& options);
 /// Of the budget, asked for and taken.

@@ -76,6 +76,9 @@ TrainedDetector train_detector(std::span<const decision::Log> logs, const Detect
   const std::vector<std::vector<std::size_t>> vehicles = decision::group_by_vehicle(logs);
   std::vector<decision::Vehicle> known = profiles_of(logs, vehicles);
   for (const std::string& text : sentences_of_logs(logs, vehicles, known)) told.log(text);
+  if (const std::string little = sentence_of_little(vehicles, known); !little.empty()) {
+    told.log(little);
+  }
   const Learning learning =
       learn(logs, vehicles, options, seed, [&](double share) { told.progress("windows", share); });
   const LearningSet& rows = learning.rows;
@@ -109,6 +112,7 @@ TrainedDetector train_detector(std::span<const decision::Log> logs, const Detect
       {}};
   told.log(sentence_of_thresholds(out.model, options));
   out.left_out = left_out_figures(learning, fit, out.model);
+  if (const std::string reach = sentence_of_reach(out.left_out); !reach.empty()) told.log(reach);
   return out;
 }
 
