@@ -270,13 +270,14 @@ Assignment assignment_of(const std::string& key, Value value, std::string origin
 }
 
 std::vector<std::string> preset_names(const std::vector<fs::path>& folders) {
+  const std::set<std::string> others = {"detectors", "fields", "slurm"};
   std::set<std::string> names;
   for (const fs::path& folder : folders) {
     std::error_code missing;
     for (const auto& entry : fs::recursive_directory_iterator(folder, missing)) {
       if (!is_profile_file(entry.path())) continue;
       const fs::path name = entry.path().lexically_relative(folder).replace_extension();
-      const bool is_other = *name.begin() == "slurm" || *name.begin() == "fields";
+      const bool is_other = others.contains(name.begin()->string());
       if (!is_other || !name.has_parent_path()) names.insert(name.string());
     }
   }

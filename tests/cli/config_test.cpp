@@ -24,7 +24,8 @@ std::vector<std::pair<std::string, fs::path>> preset_files() {
   const fs::path root = kdgat::test::build_folder() / "profiles";
   for (const auto& entry : fs::recursive_directory_iterator(root, follow)) {
     fs::path name = entry.path().lexically_relative(root);
-    if (!entry.is_regular_file() || *name.begin() == "slurm") continue;
+    const bool is_other = *name.begin() == "slurm" || *name.begin() == "detectors";
+    if (!entry.is_regular_file() || is_other) continue;
     if (*name.begin() == "fields") name = name.lexically_relative(*name.begin() / *++name.begin());
     out.emplace_back(name.replace_extension().string(), fs::absolute(entry.path()));
   }

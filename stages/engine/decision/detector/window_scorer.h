@@ -115,7 +115,7 @@ class WindowScorer {
 
   // While it listens.
   HeardTime heard_time_;
-  std::deque<LogRow> heard_;  // grows without a copy
+  std::deque<LogRow> heard_;   // grows without a copy
   int64_t first_attack_ = -1;  // row
   bool is_labelled_ = false;
   bool is_unknown_ = false;                            // it is none of the model's vehicles
