@@ -154,14 +154,14 @@ std::string sentence_of_little(const std::vector<std::vector<std::size_t>>& vehi
     const double seconds = known[v].profile.seconds;
     const bool is_one = vehicles[v].size() == 1;
     if (seconds <= 0 || (!is_one && seconds >= kFewSeconds)) continue;
-    few.push_back("of " + known[v].name + " " + (is_one ? "one drive of " : "") +
-                  span_text(seconds));
+    few.push_back(known[v].name + " (" + (is_one ? "one drive, " : "") + span_text(seconds) + ")");
   }
   if (few.empty()) return "";
   const std::size_t more = few.size() - std::min(kTold, few.size());
   few.resize(few.size() - more);
-  return "little benign traffic was learned: " + listed(few) +
-         (more == 0 ? "" : " and of " + std::to_string(more) + " more") +
+  return "one drive alone, or less than " + span_text(kFewSeconds) +
+         " of benign traffic, was learned of " + listed(few) +
+         (more == 0 ? "" : " and " + std::to_string(more) + " more") +
          ". What these vehicles do at other times, as driving where they stood, may be flagged";
 }
 

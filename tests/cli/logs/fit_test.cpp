@@ -43,7 +43,7 @@ TEST_CASE("fit makes a detector, its report, and says what to type next", "[cli]
   CHECK_THAT(made.out, Contains("attacks, injected: masquerade"));
   CHECK_THAT(word_behind(made.err, "left out of training the detector finds "), Contains("dos"));
   CHECK_THAT(word_behind(made.err, "is blind to "), Contains("masquerade"));
-  CHECK_THAT(made.err, Contains("little benign traffic was learned: of train_01_attack_free/"));
+  CHECK_THAT(made.err, Contains("of benign traffic, was learned of train_01_attack_free/"));
   CHECK_THAT(read_text(scratch / "mine/report.html"), Contains("kdgat fit logs"));
 
   // The words it ends with work, a log in the place of LOG.
