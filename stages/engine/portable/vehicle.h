@@ -7,7 +7,8 @@
 #define KDGAT_MOVE uint32_t /* an exported model takes the smallest type that holds its numbers */
 #endif
 
-enum { KDGAT_IS_MISSED = 1, KDGAT_KEEPS_TIMES = 2 };
+/* An id of few frames is missed where it falls silent alone: units pause as a whole. */
+enum { KDGAT_IS_MISSED = 1, KDGAT_KEEPS_TIMES = 2, KDGAT_IS_MISSED_ALONE = 4 };
 
 /* What is usual for an id. */
 typedef struct kdgat_usual {

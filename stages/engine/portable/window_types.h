@@ -22,6 +22,8 @@ typedef struct kdgat_row {
   uint8_t flags;
 } kdgat_row;
 
+#define KDGAT_WAS_EARLY 0x10u /* its last frame */
+
 /* What is kept of an id of the vehicle. */
 typedef struct kdgat_sender {
   double due;         /* when its next frame is due */
@@ -32,7 +34,7 @@ typedef struct kdgat_sender {
   uint32_t window[4]; /* of each of its last frames: the window's number */
   uint16_t row[4];    /* and its place in rows */
   uint8_t length[4];  /* of its payload */
-  uint8_t changed;    /* one bit each: a byte moved that rarely does */
+  uint8_t changed;    /* one bit each: a byte moved that rarely does; and KDGAT_WAS_EARLY */
   uint8_t at;         /* which of the four is the oldest */
   uint8_t seen;       /* how many there are; 0: none to compare with */
   uint8_t run;        /* frames in a row that were not due, and 0x80 where `due` is known */

@@ -28,8 +28,10 @@ enum {
   KDGAT_ROW_KNOWN = 1,
   KDGAT_ROW_EXCUSED = 2,
   KDGAT_ROW_WRONG_LENGTH = 4,
-  KDGAT_ROW_CHANGED = 8,     /* a byte moved that rarely does */
-  KDGAT_ROW_LONE_CHANGE = 16 /* one such change in the last four frames of the id */
+  KDGAT_ROW_CHANGED = 8, /* a byte moved that rarely does */
+  /* One such change in the last four frames of the id: in this one, or the one before it came
+   * early itself. A copy of a true frame is neither. */
+  KDGAT_ROW_LONE_CHANGE = 16
 };
 
 /* Columns of a window. All grow with oddness. */
@@ -304,14 +306,19 @@ static inline void kdgat_add_payload(const kdgat_vehicle* v, kdgat_windows* s, u
                                  KDGAT_MOST);
     }
   }
-  if (changes + (row->flags & KDGAT_ROW_CHANGED ? 1 : 0) == 1) row->flags |= KDGAT_ROW_LONE_CHANGE;
+  if (row->flags & KDGAT_ROW_CHANGED) {
+    if (changes == 0) row->flags |= KDGAT_ROW_LONE_CHANGE;
+  } else if (changes == 1 && (sender->changed & KDGAT_WAS_EARLY)) {
+    row->flags |= KDGAT_ROW_LONE_CHANGE;
+  }
 
   /* Now it is one of those that are kept, in the place of the oldest. */
   sender->window[sender->at] = window;
   sender->row[sender->at] = place;
   sender->length[sender->at] = (uint8_t)length;
-  sender->changed = (uint8_t)((sender->changed & ~(1u << sender->at)) |
-                              ((row->flags & KDGAT_ROW_CHANGED ? 1u : 0u) << sender->at));
+  sender->changed = (uint8_t)((sender->changed & 0xFu & ~(1u << sender->at)) |
+                              ((row->flags & KDGAT_ROW_CHANGED ? 1u : 0u) << sender->at) |
+                              (row->early > 0.0f ? KDGAT_WAS_EARLY : 0u));
   for (j = 0; j < usual->bytes && j < length; ++j) {
     payloads[(size_t)sender->at * usual->bytes + j] = bytes[j];
   }
@@ -363,6 +370,19 @@ static inline int kdgat_add_frame(const kdgat_vehicle* v, kdgat_windows* s, uint
 
 /* -- A window. */
 
+/* Whether another id of its bus is silent at the same time. */
+static inline int kdgat_is_silent_with(const kdgat_vehicle* v, const kdgat_windows* s,
+                                       uint32_t place) {
+  uint32_t i;
+  for (i = 0; i < v->ids; ++i) {
+    const kdgat_usual* other = &v->usuals[i];
+    if (i == place || s->senders[i].seen == 0 || v->keys[i] >> 29 != v->keys[place] >> 29) continue;
+    if (!(other->flags & (KDGAT_IS_MISSED | KDGAT_IS_MISSED_ALONE))) continue;
+    if (s->clock.now - s->senders[i].time > 1.5 * other->longest) return 1;
+  }
+  return 0;
+}
+
 /* The silence of an id at the end of a window, in the longest silences of the profile, and in
  * seconds; 0 where it says nothing. */
 static inline float kdgat_silence_of(const kdgat_vehicle* v, const kdgat_windows* s, uint32_t place,
@@ -373,7 +393,8 @@ static inline float kdgat_silence_of(const kdgat_vehicle* v, const kdgat_windows
   const kdgat_bus* bus = &s->buses[number];
   double since, awake;
   float silent;
-  if (sender->seen == 0 || !(usual->flags & KDGAT_IS_MISSED)) return 0.0f;
+  if (sender->seen == 0) return 0.0f;
+  if (!(usual->flags & (KDGAT_IS_MISSED | KDGAT_IS_MISSED_ALONE))) return 0.0f;
   /* Where a bus wakes, each control unit starts in its own time. */
   if (kdgat_was_asleep(bus->asleep - sender->asleep)) return 0.0f;
   since = s->clock.now - sender->time;
@@ -382,6 +403,10 @@ static inline float kdgat_silence_of(const kdgat_vehicle* v, const kdgat_windows
   if (!(silent > 0.0f)) return 0.0f; /* nor without times */
   /* That the bus fell asleep is known some periods of its fastest ids later. */
   if (silent > 1.0f && kdgat_is_quiet(bus, v->buses[number].rate, sender->bus_frames, since)) {
+    return 0.0f;
+  }
+  if ((usual->flags & KDGAT_IS_MISSED_ALONE) && silent > 1.0f &&
+      kdgat_is_silent_with(v, s, place)) {
     return 0.0f;
   }
   *seconds = (float)awake;

@@ -89,9 +89,15 @@ struct IdProfile {
   /// As CanFrame::key().
   uint32_t key() const { return uint32_t{channel} << 29 | id; }
   bool regular() const { return frames >= 20 && period > 0 && late < 5; }
-  /// Whether its silence says something: of fewer frames nobody knows whether it pauses by design.
-  /// An id of a period of 50 ms has so many after 15 s.
-  bool is_missed() const { return regular() && frames >= 250; }
+  /// Whether its silence says something: it was sent all the time, of `seconds` learned, not in
+  /// bursts or in some mode.
+  bool is_missed(double seconds) const {
+    constexpr double kMostOfTheTime = 0.7;
+    return regular() && static_cast<double>(frames) * period >= kMostOfTheTime * seconds;
+  }
+  /// Of fewer frames nobody knows whether it pauses by design. An id of a period of 50 ms has so
+  /// many after 15 s.
+  static constexpr int64_t kManyFrames = 250;
 };
 
 /// Who had which address on a J1939 bus while the profile was learned.

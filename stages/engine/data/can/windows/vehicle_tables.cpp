@@ -39,7 +39,7 @@ std::vector<float> rare_of(const VehicleProfile& profile, int64_t window) {
 }
 
 /// Without the places of its moves and lengths.
-kdgat_usual usual_of(const IdProfile& id) {
+kdgat_usual usual_of(const IdProfile& id, double seconds) {
   constexpr float kLeastTolerance = 0.02F, kMostTolerance = 0.25F, kMargin = 1.5F, kFewGaps = 10;
   kdgat_usual out{};
   out.period = id.period;
@@ -53,7 +53,8 @@ kdgat_usual usual_of(const IdProfile& id) {
   out.trust = 1 - std::clamp(2 * id.jitter, 0.0F, 1.0F);
   out.change = id.change;
   out.bytes = static_cast<uint8_t>(id.bytes.size());
-  out.flags = static_cast<uint8_t>((id.is_missed() ? KDGAT_IS_MISSED : 0) |
+  const int missed = id.frames < IdProfile::kManyFrames ? KDGAT_IS_MISSED_ALONE : KDGAT_IS_MISSED;
+  out.flags = static_cast<uint8_t>((id.is_missed(seconds) ? missed : 0) |
                                    (id.period > 0 ? KDGAT_KEEPS_TIMES : 0));
   return out;
 }
@@ -132,7 +133,7 @@ void VehicleTables::add_network(const VehicleProfile& profile, uint8_t channel,
 void VehicleTables::add_ids(const VehicleProfile& profile) {
   std::map<std::array<uint8_t, sizeof(kdgat_length_set)>, std::size_t> sets;
   for (const IdProfile& one : profile.ids) {
-    kdgat_usual& usual = usuals.emplace_back(usual_of(one));
+    kdgat_usual& usual = usuals.emplace_back(usual_of(one, profile.seconds));
     const kdgat_length_set set = lengths_of(one);
     const auto [at, is_new] = sets.try_emplace(std::to_array(set.bits), lengths.size());
     if (is_new) lengths.push_back(set);

@@ -16,9 +16,9 @@ namespace kdgat::data {
 
 /// Frames of testers and of claimed addresses are compared with nothing, as long as they are no
 /// more than this share of a window; beyond it all of them are unknown. A tester waits for one
-/// answer before it asks again: some 100 times a second at most, 200 frames of the 1,000 and more
+/// answer before it asks again: some 100 times a second at most, 200 frames of the 400 and more
 /// that a bus carries.
-inline constexpr float kMostExcused = 0.25F;
+inline constexpr float kMostExcused = 0.5F;
 
 /// For windows of at most this many frames: rows have numbers of 16 bits.
 inline constexpr int64_t kMostWindow = 10'000;

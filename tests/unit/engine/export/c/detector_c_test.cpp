@@ -293,7 +293,7 @@ TEST_CASE("a detector in C takes any frame without undefined behaviour", "[detec
   const Frames other = drive(40, 2);
   for (const Frames& usual :
        {drive(40, 1), test::merged(truck(40, 1), test::on_channel(other, 3, other))}) {
-    const Frames frames = odd_frames(usual, test::soak(100'000), 6);
+    const Frames frames = odd_frames(usual, test::soak(150'000), 6);
     check_made(with_made(usual), frames);
     const DetectorModel model = telling(usual);
     const double threshold = rare_score(said_by(model, "made", frames));
