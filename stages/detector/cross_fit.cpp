@@ -35,7 +35,7 @@ bool has_both(const LearningSet& rows, int32_t without, const std::vector<uint8_
 }
 
 void listen(const Held& held, const Parts& parts, const decision::KOfN& alarm_rule,
-            const decision::Floors& floors, Listened& out) {
+            const decision::Floors& floors, double log_odds, Listened& out, FlaggedCount& count) {
   const std::vector<float> usual(kRelativeColumns, 0);
   decision::RankFilter of_known(alarm_rule, parts.classifier.score(usual));
   decision::RankFilter of_tails(alarm_rule, parts.tails.score(usual));
@@ -46,6 +46,9 @@ void listen(const Held& held, const Parts& parts, const decision::KOfN& alarm_ru
     known.scores.push_back(static_cast<float>(of_known.add(parts.classifier.score(row))));
     tails.scores.push_back(static_cast<float>(of_tails.add(parts.tails.score(row))));
   }
+  count.windows += std::ssize(known.scores);
+  count.flagged += std::count_if(known.scores.begin(), known.scores.end(),
+                                 [&](float score) { return score > log_odds; });
   known.seconds = tails.seconds = held.seconds;
   out.classifier.push_back(std::move(known));
   out.tails.push_back(std::move(tails));
@@ -82,13 +85,14 @@ Parts fit_parts(const LearningSet& rows, int32_t fold, const std::vector<uint8_t
 
 CrossFit cross_fit(const Learning& learning, const std::vector<uint8_t>& left_out,
                    const decision::KOfN& alarm_rule, const decision::Floors& floors,
-                   const trees::BoostedTreesOptions& how,
+                   const trees::BoostedTreesOptions& how, double log_odds,
                    const std::function<void(double share)>& told) {
   const LearningSet& rows = learning.rows;
   CrossFit out;
   out.rows.assign(rows.labels.size(), std::numeric_limits<float>::lowest());
   out.tails.assign(rows.labels.size(), 0);
   const std::set<int32_t> folds(rows.folds.begin(), rows.folds.end());
+  std::map<std::size_t, std::map<int32_t, FlaggedCount>> counts;  // by Held::log and Held::own
   int64_t done = 0;
   for (const int32_t fold : folds) {
     told(static_cast<double>(done++) / static_cast<double>(folds.size()));
@@ -100,9 +104,29 @@ CrossFit cross_fit(const Learning& learning, const std::vector<uint8_t>& left_ou
       out.tails[i] = static_cast<float>(parts.tails.score(row_of(rows.values, i)));
     }
     for (const Held& held : learning.held) {
-      if (held.fold == fold) listen(held, parts, alarm_rule, floors, out.by_own[held.own]);
+      if (held.fold != fold) continue;
+      listen(held, parts, alarm_rule, floors, log_odds, out.by_own[held.own],
+             counts[held.log][held.own]);
     }
   }
+  for (const auto& [log, by_own] : counts) {
+    const auto least = std::min_element(
+        by_own.begin(), by_own.end(),
+        [](const auto& a, const auto& b) { return a.second.share() < b.second.share(); });
+    out.by_log[log] = by_own.contains(0) ? by_own.at(0) : least->second;
+  }
+  return out;
+}
+
+std::vector<std::size_t> attacked_logs(const CrossFit& fit, std::span<const decision::Log> logs) {
+  constexpr double kFew = 0.05;    // benign logs of other drives have fewer odd windows
+  constexpr int64_t kEnough = 20;  // windows
+  std::vector<std::size_t> out;
+  for (const auto& [log, count] : fit.by_log) {
+    const bool is_odd = count.flagged >= kEnough && count.share() > kFew;
+    if (is_odd && !logs[log].is_labelled()) out.push_back(log);
+  }
+  if (2 * out.size() >= logs.size()) out.clear();
   return out;
 }
 

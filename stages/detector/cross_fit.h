@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "detector/learning.h"
@@ -12,6 +13,7 @@
 #include "engine/decision/detector/floors.h"
 #include "engine/decision/detector/rank_filter.h"
 #include "engine/decision/detector/tails.h"
+#include "engine/decision/detector/traffic.h"
 #include "engine/trees/boosted_trees.h"
 
 namespace kdgat::detector {
@@ -27,10 +29,21 @@ struct Listened {
   std::vector<decision::Stretch> classifier, tails;
 };
 
+/// Benign windows of a log, and those of them that a model of other folds takes for attacks.
+struct FlaggedCount {
+  int64_t windows = 0, flagged = 0;
+  double share() const {
+    return windows == 0 ? 0 : static_cast<double>(flagged) / static_cast<double>(windows);
+  }
+};
+
 struct CrossFit {
   std::vector<float> rows;   ///< classifier's log-odds of each row of the learning set, alone
   std::vector<float> tails;  ///< Tails::score() of the same
   std::map<int32_t, Listened> by_own;  ///< by Held::own
+  /// By Held::log: seen against the profile of other drives where it has such, else against the
+  /// profile of its own beginning against which the fewest are odd.
+  std::map<std::size_t, FlaggedCount> by_log;
 };
 
 /// Learns from all rows but those of `fold` (-1: none) and those that are `left_out`, one flag a
@@ -39,12 +52,17 @@ Parts fit_parts(const LearningSet& rows, int32_t fold, const std::vector<uint8_t
                 const trees::BoostedTreesOptions& how);
 
 /// A fold whose rest holds no attack, or nothing benign, is judged by nobody: its rows have the
-/// lowest log-odds, tails of 0, and it is in no stretch. `told` is called before each fit, with
+/// lowest log-odds, tails of 0, and it is in no stretch. `log_odds`: what is above is taken for an
+/// attack. `told` is called before each fit, with
 /// the share of them that is done; it may throw.
 CrossFit cross_fit(const Learning& learning, const std::vector<uint8_t>& left_out,
                    const decision::KOfN& alarm_rule, const decision::Floors& floors,
-                   const trees::BoostedTreesOptions& how,
+                   const trees::BoostedTreesOptions& how, double log_odds,
                    const std::function<void(double share)>& told);
+
+/// Logs without labels of which a model of the others takes more than a few per cent for attacks;
+/// none where it is half of the logs or more: then nobody knows which ones are usual.
+std::vector<std::size_t> attacked_logs(const CrossFit& fit, std::span<const decision::Log> logs);
 
 /// Benign rows that models of other folds take for attacks, one flag a row. A detector that learned
 /// to keep silent on them would on attacks that look the same; left out they may become false

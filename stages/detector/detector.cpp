@@ -126,6 +126,7 @@ StageResult Detector::run(const Options& options, const Request& request, Host& 
                      {progress, [&](const std::string& text) { host.log("note", text); }});
   stop_if_cancelled(host);
   const decision::DetectorModel& model = trained.model;
+  for (const std::string& sentence : trained.not_learned) warn(sentence);
   warn(sentence_of_flagged_benign(trained.left_out, model));
   model.write(request.run_dir / decision::kDetectorFile);
   const std::optional<compare::Baselines> baselines =

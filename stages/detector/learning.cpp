@@ -63,6 +63,7 @@ class Learner {
   void add(std::size_t index, const std::vector<std::size_t>& vehicle, int32_t fold) {
     const decision::Log& log = logs_[index];
     const LogWindows windows = windows_of(log, options_.window);
+    log_ = index;
     fold_ = fold;
     half_ = logs_.size() > 1 ? windows.all : windows.all / 2;
     std::vector<Usual> profiles;
@@ -179,6 +180,7 @@ class Learner {
     for (auto& [fold, back] : held) {
       back.own = usual.own;
       back.fold = fold;
+      back.log = log_;
       out_.held.push_back(std::move(back));
     }
   }
@@ -261,7 +263,8 @@ class Learner {
   const DetectorOptions& options_;
   arrays::Random random_;
   Learning out_;
-  int32_t fold_ = 0;     // of the log that is read
+  std::size_t log_ = 0;  // that is read
+  int32_t fold_ = 0;     // of it
   int64_t half_ = 0;     // its window from which on another fold begins
   bool begins_ = false;  // the next row is the first of some windows
   struct Shared {

@@ -41,6 +41,7 @@ struct Held {
   /// other drives.
   int32_t own = 0;
   int32_t fold = 0;
+  std::size_t log = 0;  ///< place among the training logs
 };
 
 /// Folds are vehicles, every kFolds-th together; of a single vehicle its logs likewise; of a single

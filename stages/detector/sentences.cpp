@@ -106,6 +106,12 @@ std::string sentence_of_unlabelled(std::span<const decision::Log> logs) {
          ". Attacks in them become part of what is usual: label them, or leave such logs out";
 }
 
+std::string sentence_of_attacked(const decision::Log& log, const FlaggedCount& count) {
+  return "not learned from: " + log.name() + ", which has no labels and looks attacked: of " +
+         grouped(count.windows) + " windows " + format_number("%.0f %%", 100 * count.share()) +
+         " are flagged by a model of the other logs. Label it to have it learned from";
+}
+
 std::string sentence_of_flagged_benign(const LeftOut& left_out,
                                        const decision::DetectorModel& model) {
   constexpr int64_t kFew = 10;       // windows

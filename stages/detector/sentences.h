@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "detector/cross_fit.h"
 #include "detector/detector_options.h"
 #include "detector/learning.h"
 #include "detector/left_out.h"
@@ -23,6 +24,8 @@ std::vector<std::string> sentences_of_logs(std::span<const decision::Log> logs,
 /// Logs and rows without labels that are taken as benign although others have labels; "" if there
 /// are none.
 std::string sentence_of_unlabelled(std::span<const decision::Log> logs);
+/// That the log was not learned from, and why.
+std::string sentence_of_attacked(const decision::Log& log, const FlaggedCount& count);
 /// That the benign traffic left out of training is flagged far more often than the budget allows;
 /// "" if it is not.
 std::string sentence_of_flagged_benign(const LeftOut& left_out,

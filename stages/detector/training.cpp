@@ -87,12 +87,27 @@ TrainedDetector train_detector(std::span<const decision::Log> logs, const Detect
   const trees::BoostedTreesOptions how = tree_options(options, seed, threads);
   const decision::Floors floors;
   std::vector<uint8_t> left_out(rows.labels.size(), 0);
+  const double log_odds = std::log(options.least_odds);
   constexpr double kOfTrees = 0.45;  // of the time of all trees: fitting each fold once
   const auto fit_all = [&](double from) {
-    return cross_fit(learning, left_out, options.alarm_rule(), floors, how,
+    return cross_fit(learning, left_out, options.alarm_rule(), floors, how, log_odds,
                      [&](double share) { told.progress("trees", from + kOfTrees * share); });
   };
-  left_out = odd_benign(rows, fit_all(0), std::log(options.least_odds));
+  const CrossFit first = fit_all(0);
+  if (const std::vector<std::size_t> attacked = attacked_logs(first, logs); !attacked.empty()) {
+    std::vector<decision::Log> others;
+    for (std::size_t i = 0; i < logs.size(); ++i) {
+      if (std::find(attacked.begin(), attacked.end(), i) == attacked.end()) {
+        others.push_back(logs[i]);
+      }
+    }
+    TrainedDetector out = train_detector(others, options, seed, threads, told);
+    for (const std::size_t log : attacked) {
+      out.not_learned.push_back(sentence_of_attacked(logs[log], first.by_log.at(log)));
+    }
+    return out;
+  }
+  left_out = odd_benign(rows, first, log_odds);
   const CrossFit fit = fit_all(kOfTrees);
   if (fit.by_own.empty()) {
     throw Error(ExitCode::kData, "no benign windows are left to choose a threshold by",
@@ -109,6 +124,7 @@ TrainedDetector train_detector(std::span<const decision::Log> logs, const Detect
   TrainedDetector out{
       {options.window, options.own_seconds, std::move(decisions), std::move(known),
        std::move(parts.classifier), std::move(parts.tails), floors, options.alarm_rule()},
+      {},
       {}};
   told.log(sentence_of_thresholds(out.model, options));
   out.left_out = left_out_figures(learning, fit, out.model);

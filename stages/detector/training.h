@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "detector/detector_options.h"
 #include "detector/left_out.h"
@@ -22,11 +23,13 @@ struct TrainingTold {
 struct TrainedDetector {
   decision::DetectorModel model;
   LeftOut left_out;
+  std::vector<std::string> not_learned;  ///< sentences: logs that look attacked
 };
 
-/// Learns profiles, the classifier, the tails and their thresholds: twice from all folds but one,
-/// then from all of them. The same for the same seed, whatever the number of threads. Throws
-/// Error(kData) where the logs are too short, Error(kUsage) where they do not support the budget.
+/// Leaves out logs without labels that look attacked to models of the others. Learns profiles, the
+/// classifier, the tails and their thresholds: twice from all folds but one, then from all of them.
+/// The same for the same seed, whatever the number of threads. Throws Error(kData) where the logs
+/// are too short, Error(kUsage) where they do not support the budget.
 TrainedDetector train_detector(std::span<const decision::Log> logs, const DetectorOptions& options,
                                int64_t seed, int64_t threads, const TrainingTold& told);
 

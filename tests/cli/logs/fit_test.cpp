@@ -107,6 +107,46 @@ TEST_CASE("logs without labels become models with a threshold", "[cli][fit]") {
              Contains(",benign\n"));
 }
 
+TEST_CASE("a log without labels that looks attacked is named and not learned from", "[cli][fit]") {
+  const ScratchFolder scratch;
+  must_kdgat("data synth -o all --seconds 160 --vehicles 1 --attacks dos --format candump",
+             scratch.path());
+  fs::create_directories(scratch / "drives");
+  const CommandResult cut = run_shell(
+      "split -n l/4 -d --additional-suffix=.log all/train_01_attack_free/*.log drives/drive",
+      scratch.path());
+  REQUIRE(cut.exit_code == 0);
+  const CommandResult all_benign = typed("fit drives --root benign" + kQuick, scratch);
+  INFO(all_benign.err);
+  REQUIRE(all_benign.exit_code == 0);
+  CHECK_THAT(all_benign.err, !Contains("not learned from"));
+
+  for (const char* kind : {"spoofing", "fuzzing"}) {
+    INFO(kind);
+    fs::remove_all(scratch / "made");
+    must_kdgat(
+        std::string("data inject drives/drive02.log -o made --format candump --attacks ") + kind,
+        scratch.path());
+    fs::create_directories(scratch / "mixed");
+    for (const char* name : {"drive00.log", "drive01.log", "drive03.log"}) {
+      fs::copy(scratch / "drives" / name, scratch / "mixed" / name,
+               fs::copy_options::overwrite_existing);
+    }
+    fs::copy(scratch / "made" / (std::string("drive02-") + kind + ".log"),
+             scratch / "mixed/drive02.log", fs::copy_options::overwrite_existing);
+    const CommandResult made = typed("fit mixed" + kQuick, scratch);
+    INFO(made.err);
+    REQUIRE(made.exit_code == 0);
+    CHECK_THAT(made.err, Contains("not learned from: drive02.log, which has no labels and looks "
+                                  "attacked: of "));
+    for (const char* name : {"drive00.log", "drive01.log", "drive03.log"}) {
+      CHECK_THAT(made.err, !Contains(std::string("not learned from: ") + name));
+    }
+    CHECK_THAT(read_text(newest_run(scratch / "runs/mixed") / "detector/step.json"),
+               Contains("not learned from: drive02.log"));
+  }
+}
+
 TEST_CASE("logs without labels among others are named, wherever they are taken as benign",
           "[cli][fit]") {
   const ScratchFolder scratch;

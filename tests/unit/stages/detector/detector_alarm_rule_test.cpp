@@ -182,8 +182,8 @@ TEST_CASE("thresholds are chosen by scores that are counted by k of n", "[detect
   how.trees = 20;
   const std::vector<uint8_t> none(300, 0);
   const KOfN rule{2, 3};
-  const CrossFit single = cross_fit(all, none, {}, test::low_floors(), how, [](double) {});
-  const CrossFit counted = cross_fit(all, none, rule, test::low_floors(), how, [](double) {});
+  const CrossFit single = cross_fit(all, none, {}, test::low_floors(), how, 0, [](double) {});
+  const CrossFit counted = cross_fit(all, none, rule, test::low_floors(), how, 0, [](double) {});
   CHECK(counted.rows == single.rows);
   const auto both = {&Listened::classifier, &Listened::tails};
   for (const auto part : both) {

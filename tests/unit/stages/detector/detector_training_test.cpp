@@ -79,7 +79,7 @@ TEST_CASE("every fold is judged by models that did not learn from it", "[detecto
   Learning all = made_learning(600);
   const std::vector<uint8_t> none(600, 0);
   std::vector<double> shares;
-  const CrossFit fit = cross_fit(all, none, {}, test::low_floors(), twenty_trees(),
+  const CrossFit fit = cross_fit(all, none, {}, test::low_floors(), twenty_trees(), 0,
                                  [&](double share) { shares.push_back(share); });
   CHECK(shares == std::vector<double>{0, 1.0 / 3, 2.0 / 3});
   CHECK(fit.by_own.at(0).classifier.size() == 3);
@@ -91,7 +91,7 @@ TEST_CASE("every fold is judged by models that did not learn from it", "[detecto
     if (all.rows.folds[i] == 1 && all.rows.labels[i] == 1) all.rows.labels[i] = 0;
   }
   const CrossFit wrong =
-      cross_fit(all, none, {}, test::low_floors(), twenty_trees(), [](double) {});
+      cross_fit(all, none, {}, test::low_floors(), twenty_trees(), 0, [](double) {});
   const std::vector<uint8_t> odd = odd_benign(all.rows, wrong, 0);
   for (std::size_t i = 0; i < 600; ++i) {
     CHECK((odd[i] != 0) == (all.rows.folds[i] == 1 && i % 4 == 0));
@@ -103,11 +103,33 @@ TEST_CASE("every fold is judged by models that did not learn from it", "[detecto
   CHECK(parts.classifier.score(attack) > 2);
 }
 
+TEST_CASE("a log is counted by other drives, else by its own beginning", "[detector]") {
+  Learning all = made_learning(600);
+  const auto add = [&](std::size_t log, int32_t own, int64_t odd) {
+    Held held = all.held.front();
+    held.log = log;
+    held.own = own;
+    for (int64_t i = 0; i < odd; ++i) {
+      held.values[static_cast<std::size_t>(i) * data::kRelativeColumns] = 2.5F;
+    }
+    all.held.push_back(held);
+  };
+  add(7, 30, 8);
+  add(7, 300, 3);
+  add(8, 0, 9);
+  add(8, 300, 1);
+  const CrossFit fit = cross_fit(all, std::vector<uint8_t>(600, 0), {}, test::low_floors(),
+                                 twenty_trees(), 0, [](double) {});
+  CHECK(fit.by_log.at(7).share() == Approx(0.3));
+  CHECK(fit.by_log.at(8).share() == Approx(0.9));
+  CHECK(fit.by_log.at(0).share() == 0);
+}
+
 TEST_CASE("a fold whose rest holds no attack is judged by nobody", "[detector]") {
   Learning all = made_learning(90);
   for (std::size_t i = 0; i < 90; ++i) all.rows.labels[i] = all.rows.folds[i] == 0 && i % 4 == 0;
   const CrossFit fit = cross_fit(all, std::vector<uint8_t>(90, 0), {}, test::low_floors(),
-                                 twenty_trees(), [](double) {});
+                                 twenty_trees(), 0, [](double) {});
   CHECK(fit.by_own.at(0).classifier.size() == 2);
   CHECK(fit.rows[0] == std::numeric_limits<float>::lowest());
 }
