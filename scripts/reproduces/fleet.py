@@ -1,61 +1,14 @@
 """The detector on vehicles and attacks that it was not trained on, each left out in turn."""
-import dataclasses
-import pathlib
 import statistics
 
-from reproduces import common, logs
+from reproduces import cases, common
 from reproduces.common import table
 from reproduces.figures import (DETECTOR, OWN_RULE, flagged_by_detector, flagged_by_rule, part_of,
-                                poisson_interval, short)
+                                short)
 from reproduces.kinds import INJECTED
 from reproduces.lab import Data, Lab, Run
-
-OWN_SECONDS = 15  # of its own traffic that a vehicle is learned from when it is new
-BUDGET = 100  # flagged windows an hour
-TIME_BUDGET = .02  # of the time under alarm
-HELD = 2  # seconds that an alarm lasts after a flagged window
-PAUSE = 60  # seconds: a longer gap is between two captures
-
-# Of each vehicle: its data set, and its benign logs there.
-FLEET = {"Kia": ("hcrl_sa", ["train_01_attack_free/attack-free-kia.csv.gz"]),
-         "Sonata": ("hcrl_sa", ["train_01_attack_free/attack-free-sonata.csv.gz"]),
-         "set_03": ("set_03", ["train_01_attack_free/accessory-3.csv.gz",
-                               "train_01_attack_free/accessory-4.csv.gz"]),
-         "Subaru": ("can-train-and-test", ["subaru-forester_accessory-1.csv.gz"]),
-         "truck": ("recan", ["isuzu/exp1.csv.gz", "isuzu/exp2.csv.gz"]),
-         "van": ("recan", ["piaggio/exp2.csv.gz"])}
-SETS = tuple(dict.fromkeys(data for data, _ in FLEET.values()))
-
-
-@dataclasses.dataclass(frozen=True)
-class Vehicle:
-    name: str
-    files: tuple  # of benign traffic
-
-
-def vehicles_of(paths):
-    sets = {path.resolve().name: path for path in map(pathlib.Path, paths)}
-    missing = [name for name in SETS if name not in sets]
-    if missing or len(sets) > len(SETS):
-        raise common.Failed(f"fleet needs folders of the names {', '.join(SETS)}"
-                            + (f"; missing: {', '.join(missing)}" if missing else ""))
-    out = []
-    for name, (data, files) in FLEET.items():
-        found = tuple(sets[data] / file for file in files)
-        out.append(Vehicle(name, found))
-    return out
-
-
-def link_drive(vehicle, number, folder):
-    """One of its files, from 1, under a name of its own: other folders may have the same name."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = vehicle.files[number - 1]
-    (folder / f"{vehicle.name}-{number}{''.join(path.suffixes)}").symlink_to(path.resolve())
-
-
-def link_benign(vehicle, folder):
-    for number in range(1, len(vehicle.files) + 1):
-        link_drive(vehicle, number, folder)
+from reproduces.vehicles import (BUDGET, OWN_SECONDS, TIME_BUDGET, Benign, link_benign, link_drive,
+                                 vehicles_of, windows_of_benign)
 
 
 def data_without(vehicle, vehicles):
@@ -72,44 +25,6 @@ def data_without(vehicle, vehicles):
 
     sources = tuple(path for one in vehicles for path in one.files)
     return Data(f"without-{vehicle.name}", make, sources, ("exclude=[]", f"own {OWN_SECONDS}"))
-
-
-@dataclasses.dataclass
-class Benign:
-    """Of benign windows that were scored: how long they last, how many are flagged, and how long
-    the bus is under alarm."""
-    hours: float = 0
-    flagged: int = 0
-    alarm_hours: float = 0
-
-    def add(self, rows, flags):
-        """`rows`: windows of one log, one after another."""
-        begins = [float(row["begin"]) for row in rows]
-        lengths = [b - a for a, b in zip(begins, begins[1:])]
-        usual = statistics.median(lengths) if lengths else 0
-        until = float("-inf")
-        for begin, length, row in zip(begins, [*lengths, usual], rows):
-            length = min(length, PAUSE)
-            self.hours += length / 3600
-            if flags(row):
-                self.flagged += 1
-                end = begin + length + HELD
-                self.alarm_hours += max(0, end - max(begin, until)) / 3600
-                until = max(until, end)
-        return self
-
-    def cells(self):
-        if not self.hours:
-            return ["", ""]
-        low, high = (bound / self.hours for bound in poisson_interval(self.flagged))
-        return [f"{self.flagged / self.hours:.0f} ({low:.0f} to {high:.0f})",
-                f"{100 * min(1, self.alarm_hours / self.hours):.1f} %"]
-
-
-def windows_of_benign(result):
-    """Of each benign log of a result."""
-    return [windows for windows in result.windows().values()
-            if windows[0]["part"].startswith("test_benign")]
 
 
 def goal_f1(rule, is_left_out):
@@ -237,14 +152,12 @@ class Drives:
                          "rule: flagged windows an hour (95 %)", "time under alarm"], rows))
 
 
-STUDIES = (LeftOut, Drives)
-
-
 def main(args):
     clock = common.Clock()
     vehicles = vehicles_of(args.data)
     lab = Lab(args.root / "fleet", args.jobs, clock.say)
-    studies = [study(vehicles, args.seeds) for study in STUDIES]
+    left_out = LeftOut(vehicles, args.seeds)
+    studies = [left_out, Drives(vehicles, args.seeds), cases.Cases(vehicles, left_out.run)]
     runs = list(dict.fromkeys(run for study in studies for run in study.runs()))
     lab.print_budget(runs)
     lab.make_all(runs)

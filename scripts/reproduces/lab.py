@@ -94,10 +94,16 @@ class Lab:
                 shutil.rmtree(left, ignore_errors=True)
 
     def kdgat(self, *words):
-        done = subprocess.run([str(self.program), *map(str, words)], env=self.env, capture_output=True, text=True)
+        return self.kdgat_said(*words)[0]
+
+    def kdgat_said(self, *words):
+        """What it writes on standard output and on standard error."""
+        done = subprocess.run([str(self.program), *map(str, words)], env=self.env,
+                              capture_output=True, text=True)
         if done.returncode != 0:
-            raise Failed(f"kdgat {' '.join(map(str, words))} ended with {done.returncode}\n{done.stderr[-3000:]}")
-        return done.stdout
+            raise Failed(f"kdgat {' '.join(map(str, words))} ended with {done.returncode}\n"
+                         f"{done.stderr[-3000:]}")
+        return done.stdout, done.stderr
 
     def scratch(self):
         return tempfile.TemporaryDirectory(dir=self.root, prefix=f"scratch-{os.getpid()}-")

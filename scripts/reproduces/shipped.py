@@ -3,17 +3,18 @@ synthetic vehicles, and scored on the test parts of data sets that it has not se
 import pathlib
 import shutil
 
-from reproduces import common, fleet, logs
+from reproduces import common, logs
 from reproduces.common import ROOT, table
 from reproduces.figures import DETECTOR, OWN_RULE, short
 from reproduces.lab import Data, Lab, Run
+from reproduces.vehicles import BUDGET, OWN_SECONDS
 
 MODEL = ROOT / "profiles" / "detectors" / "cars.json"
 RECORDINGS = ("isuzu/exp1.csv.gz", "isuzu/exp2.csv.gz", "piaggio/exp2.csv.gz")  # of ReCAN
 SYNTHETIC = ("--seconds", 120, "--vehicles", 8, "--seed", 5, "--attacks", "dos")
 PARTS = {"hcrl_sa": ("test_01", "test_02"), "set_03": ("test_01", "test_03", "test_04")}
 OPTIONS = ("detector.keep_vehicles=false", "detector.take_supported=true",
-           f"detector.false_alarms={fleet.BUDGET}", "detector.baselines=false")
+           f"detector.false_alarms={BUDGET}", "detector.baselines=false")
 MOST_BYTES = 300_000
 
 
@@ -60,7 +61,7 @@ def text_of(sets, result):
             "benign time under alarm", "F1 asked for", "goal"]
     rows = [row_of(name, part, result.metrics) for name, part in tests_of(sets)]
     return (f"`kdgat score` without a model: {result.model_bytes() / 1000:.0f} kB. Each car is "
-            f"learned from its first {fleet.OWN_SECONDS} s; neither data set was seen in training. "
+            f"learned from its first {OWN_SECONDS} s; neither data set was seen in training. "
             "The rule has the log's own first windows, too.\n\n" + table(head, rows))
 
 
