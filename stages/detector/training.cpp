@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -69,10 +70,11 @@ std::vector<decision::Vehicle> profiles_of(std::span<const decision::Log> logs,
   return out;
 }
 
-}  // namespace
-
-TrainedDetector train_detector(std::span<const decision::Log> logs, const DetectorOptions& options,
-                               int64_t seed, int64_t threads, const TrainingTold& told) {
+/// Nothing where some of the logs look attacked: their places and what is said of them come back.
+std::optional<TrainedDetector> train_unless_attacked(std::span<const decision::Log> logs,
+                                                     const DetectorOptions& options, int64_t seed,
+                                                     int64_t threads, const TrainingTold& told,
+                                                     std::map<std::size_t, std::string>& attacked) {
   const std::vector<std::vector<std::size_t>> vehicles = decision::group_by_vehicle(logs);
   std::vector<decision::Vehicle> known = profiles_of(logs, vehicles);
   for (const std::string& text : sentences_of_logs(logs, vehicles, known)) told.log(text);
@@ -93,21 +95,14 @@ TrainedDetector train_detector(std::span<const decision::Log> logs, const Detect
     return cross_fit(learning, left_out, options.alarm_rule(), floors, how, log_odds,
                      [&](double share) { told.progress("trees", from + kOfTrees * share); });
   };
-  const CrossFit first = fit_all(0);
-  if (const std::vector<std::size_t> attacked = attacked_logs(first, logs); !attacked.empty()) {
-    std::vector<decision::Log> others;
-    for (std::size_t i = 0; i < logs.size(); ++i) {
-      if (std::find(attacked.begin(), attacked.end(), i) == attacked.end()) {
-        others.push_back(logs[i]);
-      }
+  {
+    const CrossFit first = fit_all(0);
+    for (const std::size_t log : attacked_logs(first, logs)) {
+      attacked[log] = sentence_of_attacked(logs[log], first.by_log.at(log));
     }
-    TrainedDetector out = train_detector(others, options, seed, threads, told);
-    for (const std::size_t log : attacked) {
-      out.not_learned.push_back(sentence_of_attacked(logs[log], first.by_log.at(log)));
-    }
-    return out;
+    if (!attacked.empty()) return std::nullopt;
+    left_out = odd_benign(rows, first, log_odds);
   }
-  left_out = odd_benign(rows, first, log_odds);
   const CrossFit fit = fit_all(kOfTrees);
   if (fit.by_own.empty()) {
     throw Error(ExitCode::kData, "no benign windows are left to choose a threshold by",
@@ -130,6 +125,27 @@ TrainedDetector train_detector(std::span<const decision::Log> logs, const Detect
   out.left_out = left_out_figures(learning, fit, out.model);
   if (const std::string reach = sentence_of_reach(out.left_out); !reach.empty()) told.log(reach);
   return out;
+}
+
+}  // namespace
+
+TrainedDetector train_detector(std::span<const decision::Log> logs, const DetectorOptions& options,
+                               int64_t seed, int64_t threads, const TrainingTold& told) {
+  std::vector<decision::Log> kept(logs.begin(), logs.end());
+  std::vector<std::string> not_learned;
+  while (true) {
+    std::map<std::size_t, std::string> attacked;
+    std::optional<TrainedDetector> out =
+        train_unless_attacked(kept, options, seed, threads, told, attacked);
+    if (out) {
+      out->not_learned = std::move(not_learned);
+      return std::move(*out);
+    }
+    for (auto one = attacked.rbegin(); one != attacked.rend(); ++one) {
+      kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(one->first));
+      not_learned.push_back(one->second);
+    }
+  }
 }
 
 }  // namespace kdgat::detector
