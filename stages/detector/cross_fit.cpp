@@ -113,13 +113,13 @@ CrossFit cross_fit(const Learning& learning, const std::vector<uint8_t>& left_ou
     const auto least = std::min_element(
         by_own.begin(), by_own.end(),
         [](const auto& a, const auto& b) { return a.second.share() < b.second.share(); });
-    out.by_log[log] = by_own.contains(0) ? by_own.at(0) : least->second;
+    out.by_log[log] = least->second;
   }
   return out;
 }
 
 std::vector<std::size_t> attacked_logs(const CrossFit& fit, std::span<const decision::Log> logs) {
-  constexpr double kFew = 0.05;    // benign logs of other drives have fewer odd windows
+  constexpr double kFew = 0.02;    // benign logs have fewer, seen against one profile or another
   constexpr int64_t kEnough = 20;  // windows
   std::vector<std::size_t> out;
   for (const auto& [log, count] : fit.by_log) {

@@ -41,8 +41,8 @@ struct CrossFit {
   std::vector<float> rows;   ///< classifier's log-odds of each row of the learning set, alone
   std::vector<float> tails;  ///< Tails::score() of the same
   std::map<int32_t, Listened> by_own;  ///< by Held::own
-  /// By Held::log: seen against the profile of other drives where it has such, else against the
-  /// profile of its own beginning against which the fewest are odd.
+  /// By Held::log: seen against that profile against which the fewest are odd. A drive in another
+  /// mode is unlike other drives and like its own beginning; an attack is unlike both.
   std::map<std::size_t, FlaggedCount> by_log;
 };
 
