@@ -110,10 +110,19 @@ CrossFit cross_fit(const Learning& learning, const std::vector<uint8_t>& left_ou
     }
   }
   for (const auto& [log, by_own] : counts) {
-    const auto least = std::min_element(
-        by_own.begin(), by_own.end(),
-        [](const auto& a, const auto& b) { return a.second.share() < b.second.share(); });
-    out.by_log[log] = least->second;
+    std::vector<FlaggedCount> by_beginning;
+    for (const auto& [own, count] : by_own) {
+      if (own > 0) by_beginning.push_back(count);
+    }
+    std::sort(by_beginning.begin(), by_beginning.end(),
+              [](const auto& a, const auto& b) { return a.share() < b.share(); });
+    if (!by_own.contains(0)) {
+      out.by_log[log] = by_beginning.front();
+      continue;
+    }
+    const FlaggedCount& by_others = by_own.at(0);
+    const bool fits = !by_beginning.empty() && by_beginning.back().share() < by_others.share();
+    out.by_log[log] = fits ? by_beginning.back() : by_others;
   }
   return out;
 }

@@ -41,8 +41,10 @@ struct CrossFit {
   std::vector<float> rows;   ///< classifier's log-odds of each row of the learning set, alone
   std::vector<float> tails;  ///< Tails::score() of the same
   std::map<int32_t, Listened> by_own;  ///< by Held::own
-  /// By Held::log: seen against that profile against which the fewest are odd. A drive in another
-  /// mode is unlike other drives and like its own beginning; an attack is unlike both.
+  /// By Held::log: seen against the profile of other drives, or against that of its own beginning
+  /// against which the most are odd, where these are fewer. A drive in another mode is unlike other
+  /// drives and like its own beginning, however long that is; an attack is unlike both. Without
+  /// other drives, against that of its own beginning against which the fewest are odd.
   std::map<std::size_t, FlaggedCount> by_log;
 };
 

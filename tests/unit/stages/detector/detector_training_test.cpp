@@ -117,11 +117,15 @@ TEST_CASE("a log is counted by the profile that it fits best", "[detector]") {
   add(7, 30, 8);
   add(7, 300, 3);
   add(8, 0, 9);
-  add(8, 300, 1);
+  add(8, 30, 1);
+  add(8, 300, 2);
+  add(9, 0, 1);
+  add(9, 300, 4);
   const CrossFit fit = cross_fit(all, std::vector<uint8_t>(600, 0), {}, test::low_floors(),
                                  twenty_trees(), 0, [](double) {});
   CHECK(fit.by_log.at(7).share() == Approx(0.3));
-  CHECK(fit.by_log.at(8).share() == Approx(0.1));
+  CHECK(fit.by_log.at(8).share() == Approx(0.2));
+  CHECK(fit.by_log.at(9).share() == Approx(0.1));
   CHECK(fit.by_log.at(0).share() == 0);
 }
 
