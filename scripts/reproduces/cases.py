@@ -21,7 +21,6 @@ SEED = 42
 @dataclasses.dataclass
 class Scored:
     windows: list  # of `kdgat score --json`
-    alarms: list
 
     def flagged(self):
         return [one for one in self.windows if one["decision"] == "attack"]
@@ -38,8 +37,7 @@ def score(lab, frames, model=None, labels=False):
         buses.write(frames, log, labels)
         lab.kdgat("score", log, "--json", "-o", out, *(("--run", model) if model else ()))
         lines = [json.loads(line) for line in out.read_text().splitlines()]
-    return Scored([one for one in lines if "window" in one],
-                  [one for one in lines if one.get("event") == "alarm"])
+    return Scored([one for one in lines if "window" in one])
 
 
 def periodic_ids(frames, seconds):
@@ -70,7 +68,7 @@ def verdict(is_met):
 class Missing:
     """Three ids of each bus, the fastest, a middle one and the slowest, fall silent."""
     SECONDS = (5, 60, 300)
-    MOST_LATE = 3  # usual longest silences, or one window
+    MOST_LATE = 3  # usual longest silences; the window in which they end is the first to show it
 
     def rows_of(self, lab, name, frames, model):
         ids = periodic_ids(frames, OWN_SECONDS)
@@ -97,7 +95,7 @@ class Missing:
                      if ends[one["window"]] > last), default=math.inf)
         window = statistics.median(ends[one["window"]] - one["time"] for one in scored.windows)
         after = [one for one in scored.flagged() if one["time"] > back]
-        is_in_time = first - last <= self.MOST_LATE * longest + 2 * window
+        is_in_time = first - last <= self.MOST_LATE * longest + window
         is_met = is_in_time and len(found) == len(silent) and not after
         return [name, period_text(frames, number), f"{seconds} s",
                 "never" if math.isinf(first) else f"{first - last:.2f} s", f"{window:.2f} s",
