@@ -9,6 +9,7 @@ import statistics
 from reproduces import buses, logs
 from reproduces.common import table
 from reproduces.figures import DETECTOR, flagged_by_detector, part_of, short
+from reproduces.forged import Forged
 from reproduces.lab import Data, Run
 from reproduces.vehicles import BUDGET, OWN_SECONDS, TIME_BUDGET, Benign, windows_of_benign
 
@@ -287,7 +288,7 @@ class Cases:
         return self.run_without(self.vehicles[name], SEED)
 
     def runs(self):
-        return [*map(self.run, ("truck", "van")), SlowBus().run()]
+        return [*map(self.run, ("truck", "van")), SlowBus().run(), *Forged(self.vehicles).runs()]
 
     def text(self, lab):
         benign = [(SYNTHETIC, buses.bus_of(buses.usual_senders(7), 400, 7), None)]
@@ -296,4 +297,4 @@ class Cases:
                            lab.result(self.run(name)).folder / "detector.json"))
         return "\n\n".join([Missing().text(lab, benign), Early().text(lab, benign),
                             Odd().text(lab), SlowBus().text(lab),
-                            AttackedLog(self.vehicles).text(lab)])
+                            Forged(self.vehicles).text(lab), AttackedLog(self.vehicles).text(lab)])

@@ -106,6 +106,77 @@ class LeftOut:
             f"Benign traffic. Goal: at most {BUDGET} flagged windows an hour and "
             f"{100 * TIME_BUDGET:.0f} % of the time under alarm.", self.benign(lab)])
 
+def data_alone(vehicle, vehicles):
+    """Trains on one vehicle; the parts test_benign_NAME and test_KIND_NAME are of all others."""
+    def make(lab, folder):
+        link_benign(vehicle, folder / "train_01")
+        for other in vehicles:
+            if other is vehicle:
+                continue
+            benign = folder / f"test_benign_{other.name}"
+            link_benign(other, benign)
+            for kind in INJECTED:
+                lab.kdgat("data", "inject", benign, "-o", folder / f"test_{kind}_{other.name}",
+                          "--attacks", kind, f"lead_seconds={OWN_SECONDS}")
+
+    sources = tuple(path for one in vehicles for path in one.files)
+    return Data(f"alone-{vehicle.name}", make, sources, ("exclude=[]", f"own {OWN_SECONDS}"))
+
+
+class Alone:
+    title = "Each vehicle alone as training, all others scored"
+    LOSS = .01  # of F1 next to the rule
+
+    def __init__(self, vehicles, seeds):
+        self.vehicles, self.seed = vehicles, seeds[0]
+
+    def run(self, vehicle):
+        options = ("detector.take_supported=true", f"detector.false_alarms={BUDGET}",
+                   f"detector.own_seconds={OWN_SECONDS}", "detector.baselines=false")
+        return Run(data_alone(vehicle, self.vehicles), f"{vehicle.name}-alone", options, self.seed,
+                   seconds=90)
+
+    def runs(self):
+        return [self.run(vehicle) for vehicle in self.vehicles]
+
+    def kinds_of(self, lab, vehicle):
+        """Of each kind, F1 and that of the rule on each other vehicle that it could attack."""
+        metrics = lab.result(self.run(vehicle)).metrics
+        for kind in INJECTED:
+            parts = (part_of(metrics, f"test_{kind}_{other.name}")
+                     for other in self.vehicles if other is not vehicle)
+            yield [(one[DETECTOR]["f1"], one[OWN_RULE]["f1"]) for one in parts if one]
+
+    def text(self, lab):
+        kinds, benign = [], []
+        everything = [Benign(), Benign()]
+        for vehicle in self.vehicles:
+            cells = [vehicle.name]
+            for pairs in self.kinds_of(lab, vehicle):
+                met = sum(f1 >= rule - self.LOSS for f1, rule in pairs)
+                f1, rule = (statistics.median(one) for one in zip(*pairs))
+                cells.append(f"{short(f1, 3)} / {short(rule, 3)}, {met} of {len(pairs)}")
+            kinds.append(cells)
+            result = lab.result(self.run(vehicle))
+            counts = [Benign(), Benign()]
+            for windows in windows_of_benign(result):
+                for tally in (counts, everything):
+                    tally[0].add(windows, flagged_by_detector)
+                    tally[1].add(windows, flagged_by_rule)
+            benign.append([vehicle.name, f"{3600 * counts[0].hours:.0f} s", *counts[0].cells(),
+                           *counts[1].cells()])
+        benign.append(["all", f"{3600 * everything[0].hours:.0f} s", *everything[0].cells(),
+                       *everything[1].cells()])
+        return "\n\n".join([
+            f"Each other vehicle is learned from its first {OWN_SECONDS} s. F1 / that of the rule, "
+            "medians over the others, and on how many of them F1 is at least the rule's less "
+            f"{short(self.LOSS, 2)}.", table(["learned", *INJECTED], kinds),
+            f"Benign traffic. Goal: at most {2 * BUDGET} flagged windows an hour in all; where the "
+            "vehicle's log is too short for the budget, twice the smallest that it supports.",
+            table(["learned", "benign time", "detector: flagged windows an hour (95 %)",
+                   "time under alarm", "rule: flagged windows an hour (95 %)",
+                   "time under alarm"], benign)])
+
 
 class Drives:
     title = "One drive learned, another one of the same vehicle scored"
@@ -157,7 +228,8 @@ def main(args):
     vehicles = vehicles_of(args.data)
     lab = Lab(args.root / "fleet", args.jobs, clock.say)
     left_out = LeftOut(vehicles, args.seeds)
-    studies = [left_out, Drives(vehicles, args.seeds), cases.Cases(vehicles, left_out.run)]
+    studies = [left_out, Alone(vehicles, args.seeds), Drives(vehicles, args.seeds),
+               cases.Cases(vehicles, left_out.run)]
     runs = list(dict.fromkeys(run for study in studies for run in study.runs()))
     lab.print_budget(runs)
     lab.make_all(runs)

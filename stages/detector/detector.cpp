@@ -65,7 +65,7 @@ int64_t ids_of(const graph::GraphStore& store) {
 StageInfo Detector::info() {
   StageInfo out;
   out.name = "detector";
-  out.version = 3;  // of many short logs no more windows than of few long ones
+  out.version = 4;  // laws of payloads
   out.summary =
       "Learn what is usual on a vehicle's bus, detect attacks on it, at a budget of false alarms.";
   out.inputs = {graphs_of("can")};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "kdgat/text.h"
 
@@ -66,6 +67,16 @@ std::string listed(const std::vector<std::string>& words) {
   return out;
 }
 
+/// The first ones, and how many more `thing`s there are.
+std::string first_of(std::vector<std::string> words, const char* thing) {
+  constexpr std::size_t kTold = 8;
+  const std::size_t more = words.size() - std::min(kTold, words.size());
+  words.resize(words.size() - more);
+  return listed(words) +
+         (more == 0 ? ""
+                    : " and " + decision::counted(static_cast<int64_t>(more), thing) + " more");
+}
+
 }  // namespace
 
 std::vector<std::string> sentences_of_logs(std::span<const decision::Log> logs,
@@ -85,7 +96,6 @@ std::vector<std::string> sentences_of_logs(std::span<const decision::Log> logs,
 }
 
 std::string sentence_of_unlabelled(std::span<const decision::Log> logs) {
-  constexpr std::size_t kTold = 8;
   std::vector<std::string> found;
   bool has_labels = false;
   for (const decision::Log& log : logs) {
@@ -98,11 +108,7 @@ std::string sentence_of_unlabelled(std::span<const decision::Log> logs) {
                                             " rows without a label)"));
   }
   if (!has_labels || found.empty()) return "";
-  const std::size_t more = found.size() - std::min(kTold, found.size());
-  found.resize(found.size() - more);
-  return "taken as benign: " + listed(found) +
-         (more == 0 ? ""
-                    : " and " + decision::counted(static_cast<int64_t>(more), "log") + " more") +
+  return "taken as benign: " + first_of(std::move(found), "log") +
          ". Attacks in them become part of what is usual: label them, or leave such logs out";
 }
 
@@ -154,7 +160,6 @@ std::string sentence_of_reach(const LeftOut& left_out) {
 
 std::string sentence_of_little(const std::vector<std::vector<std::size_t>>& vehicles,
                                std::span<const decision::Vehicle> known) {
-  constexpr std::size_t kTold = 4;
   std::vector<std::string> few;
   for (std::size_t v = 0; v < vehicles.size(); ++v) {
     const double seconds = known[v].profile.seconds;
@@ -163,12 +168,35 @@ std::string sentence_of_little(const std::vector<std::vector<std::size_t>>& vehi
     few.push_back(known[v].name + " (" + (is_one ? "one drive, " : "") + span_text(seconds) + ")");
   }
   if (few.empty()) return "";
-  const std::size_t more = few.size() - std::min(kTold, few.size());
-  few.resize(few.size() - more);
   return "one drive alone, or less than " + span_text(kFewSeconds) +
-         " of benign traffic, was learned of " + listed(few) +
-         (more == 0 ? "" : " and " + std::to_string(more) + " more") +
+         " of benign traffic, was learned of " + first_of(std::move(few), "vehicle") +
          ". What these vehicles do at other times, as driving where they stood, may be flagged";
+}
+
+std::string sentence_of_laws(const std::vector<std::vector<std::size_t>>& vehicles,
+                             std::span<const decision::Vehicle> known) {
+  std::vector<std::string> found;
+  int64_t without = 0;
+  for (std::size_t v = 0; v < vehicles.size(); ++v) {
+    int64_t counters = 0, checks = 0;
+    for (const data::IdProfile& one : known[v].profile.ids) {
+      if (!one.laws) continue;
+      counters += one.laws->counters != 0 ? 1 : 0;
+      checks += one.laws->has_checks() ? 1 : 0;
+    }
+    if (counters + checks == 0) {
+      ++without;
+      continue;
+    }
+    found.push_back("counters of " + decision::counted(counters, "id") + " and checksums of " +
+                    std::to_string(checks) + " of " + known[v].name);
+  }
+  const std::string rest = std::string("no counter and no checksum is known of ") +
+                           (without == 1 ? "one vehicle" : std::to_string(without) + " vehicles") +
+                           ": forged payloads are not seen by them. They are learned where two "
+                           "drives or more agree";
+  if (found.empty()) return rest;
+  return "knows " + first_of(std::move(found), "vehicle") + (without == 0 ? "" : "; " + rest);
 }
 
 std::string sentence_of_choice(const Learning& learning, const DetectorOptions& options) {

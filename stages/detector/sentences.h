@@ -38,6 +38,9 @@ std::string sentence_of_reach(const LeftOut& left_out);
 inline constexpr double kFewSeconds = 300;
 std::string sentence_of_little(const std::vector<std::vector<std::size_t>>& vehicles,
                                std::span<const decision::Vehicle> known);
+/// Of which vehicles laws of payloads are known.
+std::string sentence_of_laws(const std::vector<std::vector<std::size_t>>& vehicles,
+                             std::span<const decision::Vehicle> known);
 /// Of learned windows.
 std::string sentence_of_choice(const Learning& learning, const DetectorOptions& options);
 /// Of the budget, asked for and taken.

@@ -10,6 +10,7 @@
 #include "detector/cross_fit.h"
 #include "detector/learning.h"
 #include "detector/sentences.h"
+#include "engine/data/can/windows/payload_laws.h"
 #include "kdgat/text.h"
 
 namespace kdgat::detector {
@@ -70,6 +71,28 @@ std::vector<decision::Vehicle> profiles_of(std::span<const decision::Log> logs,
   return out;
 }
 
+/// Of vehicles with several logs. Only the final profiles have laws: trees learn nothing of them.
+void learn_laws(std::span<const decision::Log> logs,
+                const std::vector<std::vector<std::size_t>>& vehicles,
+                std::vector<decision::Vehicle>& known) {
+  for (std::size_t v = 0; v < vehicles.size(); ++v) {
+    if (vehicles[v].size() < 2) continue;
+    data::LawLearner learner(known[v].profile);
+    for (int pass = 0; pass < data::LawLearner::kPasses; ++pass) {
+      for (std::size_t n = 0; n < vehicles[v].size(); ++n) {
+        const decision::Log& log = logs[vehicles[v][n]];
+        learner.begin_drive(n);
+        for (int64_t row = 0; row < log.rows(); ++row) {
+          if (log.restarts(row)) learner.begin_drive(n);
+          learner.add(log.frame(row));
+        }
+      }
+      learner.end_pass();
+    }
+    learner.finish(known[v].profile);
+  }
+}
+
 /// Nothing where some of the logs look attacked: their places and what is said of them come back.
 std::optional<TrainedDetector> train_unless_attacked(std::span<const decision::Log> logs,
                                                      const DetectorOptions& options, int64_t seed,
@@ -112,7 +135,10 @@ std::optional<TrainedDetector> train_unless_attacked(std::span<const decision::L
   Parts parts = fit_parts(rows, -1, left_out, how);
   std::map<int32_t, decision::Decision> decisions;
   for (const auto& [own, listened] : fit.by_own) decisions[own] = decide(listened, options);
-  if (!options.keep_vehicles) {
+  if (options.keep_vehicles) {
+    learn_laws(logs, vehicles, known);
+    told.log(sentence_of_laws(vehicles, known));
+  } else {
     known.clear();
     if (decisions.size() > 1) decisions.erase(0);
   }

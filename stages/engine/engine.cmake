@@ -9,7 +9,7 @@ string(TOUPPER "${KDGAT_FIELDS}" fields)
 list(TRANSFORM fields PREPEND KDGAT_FIELD_)
 set_source_files_properties(pipeline/data/domains.cpp PROPERTIES COMPILE_DEFINITIONS "${fields}")
 kdgat_add_room(kdgat_graph stages/engine/data/can/synthetic
-  attack_kinds inject inject_logs synth_attacks synth_logs synth_traffic)
+  attack_kinds inject inject_logs payload_fields synth_attacks synth_logs synth_traffic)
 kdgat_add_room(kdgat_graph stages/engine/data/can/frames
   bus_clock bus_slots channel_choice channel_names protocol_ids recording)
 kdgat_add_room(kdgat_graph stages/engine/data/can can_describe can_domain can_import)
@@ -17,7 +17,7 @@ kdgat_add_room(kdgat_graph stages/engine/data/can/logs
   can_columns can_log can_table can_table_choices convert_log dbc format_log frame_writer
   label_intervals log_layout log_streams row_parsers row_times stored_frames time_reading)
 kdgat_add_room(kdgat_graph stages/engine/data/can/windows
-  log_windows relative_windows vehicle_profile vehicle_tables windows)
+  log_windows payload_laws relative_windows vehicle_profile vehicle_tables windows)
 kdgat_add_room(kdgat_graph stages/engine/data/can/logs/forms
   asc binary_reader blf busmaster civil_time crtd forms mf4 mf4_blocks mf4_groups pcap trc)
 kdgat_add_room(kdgat_graph stages/engine/data/graphs
@@ -26,7 +26,7 @@ kdgat_add_room(kdgat_graph stages/engine/data/graphs
 kdgat_add_room(kdgat_graph stages/engine/file
   byte_reader cache_folder csv line_reader random_bytes safetensors safetensors_header
   safetensors_stream tar tensor_hash text_kind utf8)
-kdgat_add_room(kdgat_graph stages/engine/arrays buffer column paths spatial)
+kdgat_add_room(kdgat_graph stages/engine/arrays bit_space buffer column paths spatial)
 kdgat_add_room(kdgat_graph stages/engine/graph
   feature_stats graph_store pack rewire shape split store_file verified_files)
 kdgat_add_room(kdgat_graph stages/engine/graph/sections
@@ -128,7 +128,7 @@ foreach(file CMakeLists.txt api.h check.c compiler.c detector.c detector_state.h
   list(APPEND KDGAT_RUNTIME_TEXTS
        ${CMAKE_CURRENT_SOURCE_DIR}/stages/engine/export/c/runtime/${file})
 endforeach()
-foreach(file alarm_types alarms bus bus_types evidence ids layers math numbers tails trees vehicle
+foreach(file alarm_types alarms bus bus_types evidence ids layers laws math moves numbers tails trees vehicle
         window_graph window_graph_types window_types windows)
   list(APPEND KDGAT_RUNTIME_TEXTS ${CMAKE_CURRENT_SOURCE_DIR}/stages/engine/portable/${file}.h)
 endforeach()

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "engine/data/can/frames/protocol_ids.h"
+#include "engine/data/can/logs/can_options.h"
 
 namespace kdgat::compare {
 namespace {
@@ -19,15 +20,13 @@ const Verdicts* JudgedLog::find(const std::string& method) const {
 }
 
 std::string attack_of(const std::string& name) {
-  // Kinds of two words ahead of those that they end with.
-  constexpr const char* kInjected[] = {"fuzzing-known", "fuzzing",     "dos",
-                                       "spoofing",      "fabrication", "targeted",
-                                       "masquerade",    "suspension",  "replay"};
   std::string stem = std::filesystem::path(name).filename().string();
   stem.erase(std::min(stem.find('.'), stem.size()));
-  for (const char* kind : kInjected) {
-    if (stem.ends_with(std::string("-") + kind)) return kind;
+  std::string injected;  // of several the longest: "fuzzing-known" is no attack "known"
+  for (const std::string& kind : data::CanInjectOptions::all_attacks()) {
+    if (stem.ends_with("-" + kind) && kind.size() > injected.size()) injected = kind;
   }
+  if (!injected.empty()) return injected;
   const auto end = std::find_if(stem.begin(), stem.end(), is_word_end);
   return {stem.begin(), end == stem.begin() ? stem.end() : end};
 }

@@ -19,3 +19,10 @@ static inline int kdgat_has_evidence(const kdgat_floor* floors, uint32_t count, 
   }
   return 0;
 }
+
+/* What the tails say of a window in which so many frames break laws of their payloads: evidence by
+ * itself, a thousand times rarer than what is flagged. */
+static inline double kdgat_tails_of_broken(double tails, double threshold, uint32_t broken) {
+  const double sure = threshold + 3.0;
+  return broken > 0 && tails < sure ? sure : tails;
+}

@@ -10,6 +10,8 @@
 /* An id of few frames is missed where it falls silent alone: units pause as a whole. */
 enum { KDGAT_IS_MISSED = 1, KDGAT_KEEPS_TIMES = 2, KDGAT_IS_MISSED_ALONE = 4 };
 
+#define KDGAT_LAWLESS 0xFFFFu /* an id without laws of its payload */
+
 /* What is usual for an id. */
 typedef struct kdgat_usual {
   double period;    /* seconds */
@@ -24,7 +26,21 @@ typedef struct kdgat_usual {
   uint16_t lengths; /* which of kdgat_vehicle.lengths it has */
   uint8_t bytes;    /* of its payload, as far as they are known */
   uint8_t flags;
+  uint16_t lawful; /* which of kdgat_vehicle.lawful it is, or KDGAT_LAWLESS */
 } kdgat_usual;
+
+/* An id whose payloads have laws, see laws.h. Payloads are words, the first byte the lowest. */
+typedef struct kdgat_lawful {
+  uint64_t payload; /* one that keeps them: the sums of all others are the same */
+  uint64_t still;   /* bits that never moved */
+  uint64_t slow;    /* bits that move in few frames, and those */
+  uint64_t counters, counter_ends,
+      counter_tops; /* their bits, the lowest and the highest of each */
+  /* Of kdgat_vehicle.sums, masks of bits: from `first` on those of slow bits alone, from
+   * first_check to `end` those of a checksum. */
+  uint32_t first, first_check, end;
+  uint32_t bytes; /* of a payload */
+} kdgat_lawful;
 
 /* The payload lengths that were seen, a bit each. */
 typedef struct kdgat_length_set {
@@ -62,6 +78,8 @@ typedef struct kdgat_vehicle {
   const int16_t* bus_of;         /* [8] by channel: which of `buses`; -1: none */
   const kdgat_message* messages; /* of each bus ascending */
   const kdgat_home* homes;
+  const kdgat_lawful* lawful;
+  const uint64_t* sums;
   uint32_t ids, bus_count, rare_count;
   uint32_t networks;     /* J1939 buses */
   uint32_t frames;       /* of a window */

@@ -22,6 +22,18 @@ typedef struct kdgat_row {
   uint8_t flags;
 } kdgat_row;
 
+/* Flags of a row. */
+enum {
+  KDGAT_ROW_KNOWN = 1,
+  KDGAT_ROW_EXCUSED = 2,
+  KDGAT_ROW_WRONG_LENGTH = 4,
+  KDGAT_ROW_CHANGED = 8, /* a byte moved that rarely does */
+  /* One such change in the last four frames of the id: in this one, or the one before it came
+   * early itself. A copy of a true frame is neither. */
+  KDGAT_ROW_LONE_CHANGE = 16,
+  KDGAT_ROW_BROKEN = 32 /* its payload breaks laws of its id, see laws.h */
+};
+
 #define KDGAT_WAS_EARLY 0x10u /* its last frame */
 
 /* What is kept of an id of the vehicle. */
@@ -40,6 +52,12 @@ typedef struct kdgat_sender {
   uint8_t run;        /* frames in a row that were not due, and 0x80 where `due` is known */
 } kdgat_sender;
 
+/* What the frames of an id of the drive made of the laws of its payload. */
+typedef struct kdgat_law_state {
+  uint8_t broken; /* one bit for each of its last frames */
+  uint8_t kept;   /* frames, as far as they count, see laws.h */
+} kdgat_law_state;
+
 /* Windows of a bus while frames come. */
 typedef struct kdgat_windows {
   KDGAT_HOLDS(kdgat_sender, senders, KDGAT_IDS);
@@ -52,4 +70,5 @@ typedef struct kdgat_windows {
   KDGAT_HOLDS(int16_t, former, KDGAT_CLAIMED); /* by J1939 bus and address: see kdgat_claim() */
   /* Four of each id, as far as its bytes are known. */
   KDGAT_HOLDS(uint8_t, payloads, 4 * KDGAT_PAYLOADS + 1);
+  KDGAT_HOLDS(kdgat_law_state, laws, KDGAT_LAWFUL); /* as kdgat_vehicle.lawful */
 } kdgat_windows;

@@ -11,6 +11,8 @@
 
 #include "engine/portable/bus.h"
 #include "engine/portable/ids.h"
+#include "engine/portable/laws.h"
+#include "engine/portable/moves.h"
 #include "engine/portable/numbers.h"
 #include "engine/portable/vehicle.h"
 #include "engine/portable/window_types.h"
@@ -18,21 +20,8 @@
 #define KDGAT_NEAR 4           /* frames of an id that are kept */
 #define KDGAT_MOST 20.0f       /* no column is larger */
 #define KDGAT_KNOWN_TIME 0x80u /* in kdgat_sender.run: `due` is known */
-#define KDGAT_RARE_BITS \
-  3.0f /* a byte whose moves surprise more moves in less than one frame of eight */
 
 enum { KDGAT_UNKNOWN = -1, KDGAT_EXCUSED = -2 }; /* in the place of a sender */
-
-/* Flags of a row. */
-enum {
-  KDGAT_ROW_KNOWN = 1,
-  KDGAT_ROW_EXCUSED = 2,
-  KDGAT_ROW_WRONG_LENGTH = 4,
-  KDGAT_ROW_CHANGED = 8, /* a byte moved that rarely does */
-  /* One such change in the last four frames of the id: in this one, or the one before it came
-   * early itself. A copy of a true frame is neither. */
-  KDGAT_ROW_LONE_CHANGE = 16
-};
 
 /* Columns of a window. All grow with oddness. */
 enum {
@@ -231,37 +220,6 @@ static inline void kdgat_add_times(kdgat_sender* sender, const kdgat_usual* usua
   }
 }
 
-/* How far a byte moves: the bit width of the shorter way round 256 values. 0 to 8. */
-static inline unsigned kdgat_move_bin(uint8_t from, uint8_t to) {
-  static const uint8_t widths[9] = {0, 1, 2, 2, 3, 3, 3, 3, 4};
-  const unsigned up = (unsigned)(uint8_t)(to - from);
-  const unsigned move = up <= 128u ? up : 256u - up;
-  return move > 8u ? widths[move >> 4] + 4u : widths[move];
-}
-
-/* Bits of surprise of the move from one payload to the next. rare: whether a byte moved that
- * rarely does. */
-static inline float kdgat_surprise(const kdgat_vehicle* v, const kdgat_usual* usual,
-                                   const uint8_t* from, const uint8_t* to, unsigned length,
-                                   int* rare) {
-  float bits = 0.0f;
-  unsigned i;
-  if (length > usual->bytes) length = usual->bytes;
-  *rare = 0;
-  for (i = 0; i < length; ++i) {
-    if (from[i] != to[i]) {
-      const unsigned bin = kdgat_move_bin(from[i], to[i]);
-      const uint32_t of_byte = v->moves[usual->moves + i];
-      const float* values = &v->bits[of_byte >> 3];
-      const unsigned bins = (unsigned)(of_byte & 7u) + 1u;
-      const float last = values[(bin < bins ? bin : bins) - 1u];
-      bits += bin <= bins ? last : kdgat_min(14.0f, last + (float)(int)(bin - bins));
-      if (values[0] > KDGAT_RARE_BITS) *rare = 1;
-    }
-  }
-  return bits;
-}
-
 static inline void kdgat_add_payload(const kdgat_vehicle* v, kdgat_windows* s, uint32_t number,
                                      kdgat_row* row, unsigned length, const uint8_t* data) {
   static const uint8_t zeros[64] = {0}; /* of a remote frame */
@@ -310,6 +268,10 @@ static inline void kdgat_add_payload(const kdgat_vehicle* v, kdgat_windows* s, u
     if (changes == 0) row->flags |= KDGAT_ROW_LONE_CHANGE;
   } else if (changes == 1 && (sender->changed & KDGAT_WAS_EARLY)) {
     row->flags |= KDGAT_ROW_LONE_CHANGE;
+  }
+
+  if (usual->lawful != KDGAT_LAWLESS) {
+    kdgat_check_laws(v, s, usual->lawful, sender, row, payloads, length, bytes);
   }
 
   /* Now it is one of those that are kept, in the place of the oldest. */
@@ -447,12 +409,13 @@ static inline kdgat_compared kdgat_compare(const kdgat_vehicle* v, const kdgat_w
 typedef struct kdgat_columns {
   float x[KDGAT_COLUMNS];
   uint32_t excused, unknown; /* frames */
+  uint32_t broken;           /* frames that break laws of their payloads: no column */
 } kdgat_columns;
 
 static inline void kdgat_columns_init(kdgat_columns* c) {
   unsigned i;
   for (i = 0; i < KDGAT_COLUMNS; ++i) c->x[i] = 0.0f;
-  c->excused = c->unknown = 0;
+  c->excused = c->unknown = c->broken = 0;
 }
 
 static inline void kdgat_raise(float* column, float value) { *column = kdgat_max(*column, value); }
@@ -471,6 +434,7 @@ static inline void kdgat_columns_add(kdgat_columns* c, const kdgat_compared* of,
     return;
   }
   if (of->flags & KDGAT_ROW_WRONG_LENGTH) x[KDGAT_COL_LENGTH] += one;
+  if (of->flags & KDGAT_ROW_BROKEN) ++c->broken;
   kdgat_raise(&x[KDGAT_COL_CROWD], of->crowd);
   if (of->early >= 0.4f) x[KDGAT_COL_CROWD_SHARE] += one;
   if (of->off > 0.1f) x[KDGAT_COL_OFF_SHARE] += one;

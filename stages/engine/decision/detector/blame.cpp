@@ -62,7 +62,8 @@ class Leftover {
   const RelativeWindow& window() const { return window_; }
   double score_without(const Candidate& one) const {
     const RelativeWindow less = without(one);
-    return less.x == window_.x ? score_ : model_.score(less, decision_);
+    const bool is_same = less.x == window_.x && less.broken == window_.broken;
+    return is_same ? score_ : model_.score(less, decision_);
   }
   double score_alone(const Candidate& one) const {
     return model_.score(windows_.only(one.keys), decision_);
@@ -142,6 +143,7 @@ Blame blame_of(const DetectorModel& model, const Decision& decision, const Relat
     for (std::size_t c = 0; c < part.columns.size(); ++c) {
       part.columns[c] = left.window().x[c] < as_it_was.x[c];
     }
+    part.laws = left.window().broken < as_it_was.broken;
     out.parts.push_back(std::move(part));
   }
   out.rest = left.score();

@@ -29,6 +29,7 @@ struct BlamedIds {
   double score = 0;            ///< what the window's score falls by without them; > 0
   /// Columns that fall.
   std::array<bool, data::kRelativeColumns> columns{};
+  bool laws = false;  ///< fewer frames break laws of their payloads without them
 };
 
 struct Blame {

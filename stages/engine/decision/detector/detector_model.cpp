@@ -129,9 +129,12 @@ double DetectorModel::score(const PartScores& scores, const Decision& decision) 
 PartScores DetectorModel::scores_of(const data::RelativeWindow& window,
                                     const Decision& decision) const {
   PartScores out = scores_of(window);
-  if (floors.are_reached(window.x)) return out;
-  out.classifier = std::min(out.classifier, decision.classifier);
-  out.tails = std::min(out.tails, decision.tails);
+  if (!floors.are_reached(window.x)) {
+    out.classifier = std::min(out.classifier, decision.classifier);
+    out.tails = std::min(out.tails, decision.tails);
+  }
+  out.tails =
+      kdgat_tails_of_broken(out.tails, decision.tails, static_cast<uint32_t>(window.broken));
   return out;
 }
 

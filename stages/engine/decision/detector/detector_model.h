@@ -61,7 +61,8 @@ struct DetectorModel {
   PartScores scores_of(const data::RelativeWindow& window) const {
     return {classifier.score(window.x), tails.score(window.x)};
   }
-  /// The same; of a window without evidence no part exceeds its threshold.
+  /// The same; of a window without evidence no part exceeds its threshold, and of one that breaks
+  /// laws of payloads one does.
   PartScores scores_of(const data::RelativeWindow& window, const Decision& decision) const;
   /// How far one part lies above its threshold, the farther one, in units of log-odds. Above 0 is
   /// flagged, of scores that went through a PartFilter.

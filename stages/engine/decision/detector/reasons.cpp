@@ -240,6 +240,7 @@ std::string words_of(const BlamedIds& part, const IdFacts& facts, const IdProfil
     said.push_back(lengths_text(facts.wrong_lengths) + " bytes long where " +
                    lengths_text(facts.usual_lengths) + " is usual");
   }
+  if (part.laws) said.push_back("its counter or checksum does not fit");
   if (!facts.constant_moved.empty()) {
     said.push_back(bytes_text(facts.constant_moved, facts) + " changed and never did before");
   }

@@ -107,6 +107,7 @@ class DetectorSource {
 
  private:
   static std::string whole(std::size_t number) { return std::to_string(number); }
+  static std::string word(uint64_t bits) { return std::to_string(bits) + "u"; }
 
   /// What the header's struct takes where 8 bytes are aligned to 8.
   int64_t state() const {
@@ -115,13 +116,15 @@ class DetectorSource {
     const int64_t windows = sizeof(kdgat_sender) * of_.keys.size() +
                             sizeof(kdgat_bus) * of_.buses.size() + kClock + kCounts +
                             sizeof(kdgat_row) * 3 * static_cast<std::size_t>(model_.window) +
-                            sizeof(int16_t) * claimed() + KDGAT_NEAR * of_.moves.size() + 1;
+                            sizeof(int16_t) * claimed() + KDGAT_NEAR * of_.moves.size() + 1 +
+                            sizeof(kdgat_law_state) * lawful();
     return static_cast<int64_t>(sizeof(kdgat_alarms)) + (windows + kAlign - 1) / kAlign * kAlign +
            kRest + int64_t{16} * model_.alarm_rule.n;
   }
 
   /// Addresses of J1939 buses; an array of C has an entry at least.
   std::size_t claimed() const { return std::max<std::size_t>(1, 256 * std::size_t{networks()}); }
+  std::size_t lawful() const { return std::max<std::size_t>(1, of_.lawful.size()); }
   uint32_t networks() const { return of_.view().networks; }
 
   int64_t operations() const {
@@ -146,12 +149,13 @@ class DetectorSource {
   }
 
   void usual() {
-    std::vector<std::string> usuals, sets, buses, messages, homes;
+    std::vector<std::string> usuals, sets, buses, messages, homes, lawful_ids, sums;
     for (const kdgat_usual& one : of_.usuals) {
-      usuals.push_back(c_braced({c_double(one.period), c_double(one.longest), c_double(one.pause),
-                                 c_float(one.early), c_float(one.shortest), c_float(one.tolerance),
-                                 c_float(one.trust), c_float(one.change), whole(one.moves),
-                                 whole(one.lengths), whole(one.bytes), whole(one.flags)}));
+      usuals.push_back(
+          c_braced({c_double(one.period), c_double(one.longest), c_double(one.pause),
+                    c_float(one.early), c_float(one.shortest), c_float(one.tolerance),
+                    c_float(one.trust), c_float(one.change), whole(one.moves), whole(one.lengths),
+                    whole(one.bytes), whole(one.flags), whole(one.lawful)}));
     }
     for (const kdgat_length_set& one : of_.lengths) {
       std::vector<std::string> bytes;
@@ -167,8 +171,15 @@ class DetectorSource {
       messages.push_back(c_braced({whole(one.message) + "u", whole(one.sender) + "u"}));
     }
     for (const kdgat_home& one : of_.homes) {
-      homes.push_back(c_braced({std::to_string(one.name) + "u", whole(one.address)}));
+      homes.push_back(c_braced({word(one.name), whole(one.address)}));
     }
+    for (const kdgat_lawful& one : of_.lawful) {
+      lawful_ids.push_back(
+          c_braced({word(one.payload), word(one.still), word(one.slow), word(one.counters),
+                    word(one.counter_ends), word(one.counter_tops), whole(one.first),
+                    whole(one.first_check), whole(one.end), whole(one.bytes)}));
+    }
+    for (const uint64_t one : of_.sums) sums.push_back(word(one));
     const kdgat_vehicle& view = of_.view();
     const CType move = c_type_below(of_.bits.size() << 3);
     macros_ += c_define("KDGAT_MOVE", move.name);
@@ -185,11 +196,16 @@ class DetectorSource {
       tables_.add({"kdgat_message", sizeof(kdgat_message)}, "kdgat_messages", messages);
     }
     if (!homes.empty()) tables_.add({"kdgat_home", sizeof(kdgat_home)}, "kdgat_homes", homes);
+    if (!lawful_ids.empty()) {
+      tables_.add({"kdgat_lawful", sizeof(kdgat_lawful)}, "kdgat_lawful_ids", lawful_ids);
+      tables_.add({"uint64_t", sizeof(uint64_t)}, "kdgat_sums", sums, "0");
+    }
     tables_.add_struct(
         "kdgat_vehicle", "kdgat_this_vehicle",
         {"kdgat_keys", "kdgat_usuals", "kdgat_lengths", "kdgat_moves", "kdgat_bits", "kdgat_rare",
          "kdgat_usual_buses", "kdgat_bus_of", messages.empty() ? "0" : "kdgat_messages",
-         homes.empty() ? "0" : "kdgat_homes", whole(view.ids), whole(view.bus_count),
+         homes.empty() ? "0" : "kdgat_homes", lawful_ids.empty() ? "0" : "kdgat_lawful_ids",
+         lawful_ids.empty() ? "0" : "kdgat_sums", whole(view.ids), whole(view.bus_count),
          whole(view.rare_count), whole(view.networks), whole(view.frames),
          whole(view.most_excused)});
   }
@@ -265,13 +281,15 @@ class DetectorSource {
     std::transform(guard.begin(), guard.end(), guard.begin(),
                    [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     std::string out = about() + "#ifndef " + guard + "\n#define " + guard + "\n\n";
-    out +=
-        c_define("KDGAT_FRAMES", model_.window) + c_define("KDGAT_ROWS", 3 * model_.window) +
-        c_define("KDGAT_IDS", std::ssize(profile_.ids)) +
-        c_define("KDGAT_BUSES", std::ssize(of_.buses)) + c_define("KDGAT_OF", model_.alarm_rule.n) +
-        c_define("KDGAT_CLAIMED", static_cast<int64_t>(claimed())) +
-        c_define("KDGAT_PAYLOADS", std::ssize(of_.moves)) + c_define("KDGAT_STATE_BYTES", state()) +
-        c_define("KDGAT_MODEL", "\"" + options_.hash + "\"") + "\n";
+    out += c_define("KDGAT_FRAMES", model_.window) + c_define("KDGAT_ROWS", 3 * model_.window) +
+           c_define("KDGAT_IDS", std::ssize(profile_.ids)) +
+           c_define("KDGAT_BUSES", std::ssize(of_.buses)) +
+           c_define("KDGAT_OF", model_.alarm_rule.n) +
+           c_define("KDGAT_CLAIMED", static_cast<int64_t>(claimed())) +
+           c_define("KDGAT_PAYLOADS", std::ssize(of_.moves)) +
+           c_define("KDGAT_LAWFUL", static_cast<int64_t>(lawful())) +
+           c_define("KDGAT_STATE_BYTES", state()) +
+           c_define("KDGAT_MODEL", "\"" + options_.hash + "\"") + "\n";
     for (const char* text :
          {"alarm_types.h", "api.h", "bus_types.h", "window_types.h", "detector_state.h"}) {
       out += portable_text(text);
@@ -282,8 +300,9 @@ class DetectorSource {
   std::string c() const {
     std::string out = about() + "#include \"" + options_.name +
                       ".h\"\n\n#include <float.h>\n#include <string.h>\n\n";
-    out += macros_ + texts_of({"compiler.c", "numbers.h", "ids.h", "bus.h", "vehicle.h",
-                               "windows.h", "evidence.h", "trees.h", "tails.h", "alarms.h"});
+    out += macros_ +
+           texts_of({"compiler.c", "numbers.h", "ids.h", "bus.h", "vehicle.h", "laws.h", "moves.h",
+                     "windows.h", "evidence.h", "trees.h", "tails.h", "alarms.h"});
     return out + "\n" + tables_.text() + "\n" + std::string(runtime_text("detector.c"));
   }
 

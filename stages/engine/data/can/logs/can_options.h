@@ -95,7 +95,7 @@ struct CanSynthOptions : SynthSeed {
 
 /// See attack_kinds.h for what each attack does.
 struct CanInjectOptions : SynthSeed, LogReading {
-  std::vector<std::string> attacks = all_attacks();
+  std::vector<std::string> attacks = usual_attacks();
   std::string format = "can-train-and-test";
   std::string input_format = "auto";
   bool strict = false;
@@ -112,9 +112,16 @@ struct CanInjectOptions : SynthSeed, LogReading {
   std::string values = "any";
   int64_t bitrate = 500'000;
 
-  static std::vector<std::string> all_attacks() {
+  /// That nearly any log can take.
+  static std::vector<std::string> usual_attacks() {
     return {"dos",      "fuzzing",    "fuzzing-known", "spoofing", "fabrication",
             "targeted", "masquerade", "suspension",    "replay"};
+  }
+  /// And those that take an id with a counter or a checksum.
+  static std::vector<std::string> all_attacks() {
+    std::vector<std::string> out = usual_attacks();
+    out.insert(out.end(), {"masquerade-frozen", "masquerade-unchecked"});
+    return out;
   }
 
   static auto table() {

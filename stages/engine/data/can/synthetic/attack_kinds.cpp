@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "engine/data/can/synthetic/payload_fields.h"
 #include "kdgat/error.h"
 
 namespace kdgat::data {
@@ -57,13 +58,16 @@ CanFrame frame_of(uint32_t id, bool extended, uint8_t length) {
 /// What one attack writes into payloads: the same places in every frame.
 class Forgery {
  public:
-  Forgery(const AttackScene& scene, arrays::Random& random) {
+  /// `among`: bits of the payload, each byte forged has one of them.
+  Forgery(const AttackScene& scene, arrays::Random& random, uint64_t among = ~uint64_t{0}) {
     const auto length = static_cast<std::size_t>(scene.target->length);
     for (const int64_t at : scene.options.bytes) at_.push_back(static_cast<std::size_t>(at));
     if (at_.empty()) {
-      for (std::size_t i = 0; i < length; ++i) at_.push_back(i);
+      for (std::size_t i = 0; i < length; ++i) {
+        if (i >= 8 || (among >> 8 * i & 0xFF) != 0) at_.push_back(i);
+      }
       random.shuffle(at_);
-      at_.resize(1 + random.below(std::min<std::size_t>(3, length)));
+      at_.resize(1 + random.below(std::min<std::size_t>(3, at_.size())));
     }
     random_ =
         scene.options.values == "any" ? happens(random, 1, 3) : scene.options.values == "random";
@@ -196,16 +200,48 @@ AttackPlan plan_targeted(const AttackScene& scene, arrays::Random& random) {
   return plan;
 }
 
-AttackPlan plan_masquerade(const AttackScene& scene, arrays::Random& random) {
-  const Forgery forgery(scene, random);
+/// `keep`: makes of a forged frame, and the true one, what is sent.
+template <class Keep>
+AttackPlan plan_in_place(const AttackScene& scene, const Forgery& forgery, arrays::Random& random,
+                         Keep keep) {
   AttackPlan plan;
   for (const std::size_t row : true_rows(scene)) {
     const CanFrame& frame = scene.recording.frames()[row];
-    const CanFrame forged = forgery.of(frame, random);
+    CanFrame forged = forgery.of(frame, random);
+    keep(forged, frame);
     // What happens to be the truth is no attack.
     if (forged.payload != frame.payload) plan.changed.emplace_back(row, forged);
   }
   return plan;
+}
+
+AttackPlan plan_masquerade(const AttackScene& scene, arrays::Random& random) {
+  return plan_in_place(scene, Forgery(scene, random), random,
+                       [](const CanFrame&, const CanFrame&) {});
+}
+
+AttackPlan plan_frozen(const AttackScene& scene, arrays::Random& random) {
+  const uint64_t counters = payload_fields(scene.recording, *scene.target).counters;
+  const uint64_t held = payload_bits(scene.recording.frames()[true_rows(scene).front()]);
+  return plan_in_place(
+      scene, Forgery(scene, random), random,
+      [&](CanFrame& forged, const CanFrame&) { set_payload_bits(forged, counters, held); });
+}
+
+AttackPlan plan_unchecked(const AttackScene& scene, arrays::Random& random) {
+  const PayloadFields fields = payload_fields(scene.recording, *scene.target);
+  return plan_in_place(scene, Forgery(scene, random, fields.checks & ~fields.counters), random,
+                       [&](CanFrame& forged, const CanFrame& frame) {
+                         set_payload_bits(forged, fields.counters, payload_bits(frame));
+                       });
+}
+
+bool has_counter(const Recording& recording, const IdRows& id) {
+  return payload_fields(recording, id).counters != 0;
+}
+
+bool has_checksum(const Recording& recording, const IdRows& id) {
+  return payload_fields(recording, id).checks != 0;
 }
 
 AttackPlan plan_suspension(const AttackScene& scene, arrays::Random&) {
@@ -252,6 +288,8 @@ constexpr AttackKind kAttackKinds[] = {
     {"fabrication", true, true, 0, plan_fabrication},
     {"targeted", true, true, 0, plan_targeted},
     {"masquerade", true, true, 0, plan_masquerade},
+    {"masquerade-frozen", true, true, 0, plan_frozen, has_counter, "a counter"},
+    {"masquerade-unchecked", true, true, 0, plan_unchecked, has_checksum, "a checksum"},
     {"suspension", true, false, 0, plan_suspension},
     {"replay", false, false, 0, plan_replay},
 };

@@ -12,6 +12,10 @@
 //   masquerade     the true frames of one id, with forged bytes
 //   suspension     one id falls silent
 //   replay         frames recorded earlier, of all or some ids, sent again
+//
+//   masquerade-frozen     the same of an id that counts, whose counters hold their value
+//   masquerade-unchecked  the same of an id with a checksum: the counters go on, and bytes that the
+//                         checksum is of, or its own, are forged
 #pragma once
 
 #include <cstddef>
@@ -53,6 +57,9 @@ struct AttackKind {
   bool forges;      ///< bytes of its payload
   double adds;      ///< frames a second, on average of its rates; 0 where that is up to the traffic
   AttackPlan (*plan)(const AttackScene& scene, arrays::Random& random);
+  /// Whether an id can be the target; nullptr: any one can.
+  bool (*suits)(const Recording& recording, const IdRows& id) = nullptr;
+  const char* needs = "";  ///< what such an id has
 };
 
 /// Throws Error(kUsage) for an unknown name.

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <map>
 
 #include "engine/data/can/frames/bus_slots.h"
 #include "engine/data/can/frames/protocol_ids.h"
@@ -89,6 +90,7 @@ class Injector {
   }
 
   void add(std::span<const CanFrame> capture) {
+    suits_.clear();
     channel_ = draw_channel(capture);
     std::vector<CanFrame> own;
     std::copy_if(capture.begin(), capture.end(), std::back_inserter(own),
@@ -134,14 +136,17 @@ class Injector {
                   "lead_seconds and min_attack_seconds may be less");
     }
     if (kind_.has_target && names_id_ && !has_target_) {
-      throw Error(
-          ExitCode::kData,
-          "id " + options_.id + " is not in the log, or its payload too short, for " + kind_.name);
+      throw Error(ExitCode::kData,
+                  "id " + options_.id + " is not in the log, or its payload too short" +
+                      (kind_.suits != nullptr ? std::string(" or without ") + kind_.needs : "") +
+                      ", for " + kind_.name);
     }
     if (kind_.has_target && !has_target_) {
       throw Error(ExitCode::kData,
                   std::string("no id that ") + kind_.name + " could take: none is sent regularly" +
-                      (kind_.forges ? " with a payload long enough" : ""),
+                      (kind_.suits != nullptr ? std::string(" and has ") + kind_.needs
+                       : kind_.forges         ? " with a payload long enough"
+                                              : ""),
                   "id=ID names one");
     }
     throw Error(ExitCode::kData,
@@ -169,6 +174,13 @@ class Injector {
     return names_id_ ? id.id == id_ : id.regular && !is_diagnostic(id.id);
   }
 
+  bool suits(const Recording& recording, const IdRows& id) {
+    if (kind_.suits == nullptr) return true;
+    const auto [known, is_new] = suits_.try_emplace({id.id, id.extended});
+    if (is_new) known->second = kind_.suits(recording, id);
+    return known->second;
+  }
+
   /// The bus that is attacked: one that has the id, or any, the busier the more often.
   uint8_t draw_channel(std::span<const CanFrame> capture) {
     const uint8_t first = capture.front().channel;
@@ -188,7 +200,7 @@ class Injector {
   const IdRows* draw_target(const Recording& recording, int64_t begin, int64_t end) {
     std::vector<const IdRows*> heard;
     for (const IdRows& id : recording.ids()) {
-      if (!fits(id)) continue;
+      if (!fits(id) || !suits(recording, id)) continue;
       has_target_ = true;
       if (recording.rows_between(id, begin, end).size() >= 2) heard.push_back(&id);
     }
@@ -279,6 +291,7 @@ class Injector {
   int shortest_ = 0;     // a payload with the bytes that are to be forged
   int64_t longest_us_ = 0;
   bool is_long_enough_ = false, has_target_ = false;
+  std::map<std::pair<uint32_t, bool>, bool> suits_;  // by id, of the capture that is attacked
 };
 
 }  // namespace

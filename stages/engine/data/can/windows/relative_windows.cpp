@@ -22,12 +22,14 @@ RelativeWindows::RelativeWindows(const VehicleProfile& profile, int64_t window)
       rows_(kept_.size() * static_cast<std::size_t>(window)),
       former_(std::size_t{256} * vehicle_.networks),
       payloads_(KDGAT_NEAR * tables_.moves.size() + 1),
+      laws_(tables_.lawful.size()),
       extras_(rows_.size()) {
   state_.senders = senders_.data();
   state_.buses = buses_.data();
   state_.rows = rows_.data();
   state_.former = former_.data();
   state_.payloads = payloads_.data();
+  state_.laws = laws_.data();
   kdgat_windows_init(&vehicle_, &state_);
 }
 
@@ -70,7 +72,7 @@ void RelativeWindows::complete(int64_t number) {
   given_slot_ = static_cast<std::size_t>(number) % kept_.size();
   const Kept& kept = kept_[given_slot_];
   window_ = {number * size_, kept.begin, kept.end, kept.seconds, static_cast<int32_t>(size_),
-             false,          {}};
+             false,          {},         0};
   frames_.clear();
   const std::size_t first = given_slot_ * static_cast<std::size_t>(size_);
   for (std::size_t i = first; i < first + static_cast<std::size_t>(size_); ++i) {
@@ -79,12 +81,12 @@ void RelativeWindows::complete(int64_t number) {
     frames_.push_back(
         {kdgat_compare(&vehicle_, &state_, &rows_[i]), extra.key, extra.gap, extra.distance});
   }
-  window_.x = columns([](uint32_t) { return true; });
+  window_ = with_columns([](uint32_t) { return true; });
   given_ = number + 1;
 }
 
 template <class Stays>
-std::array<float, kRelativeColumns> RelativeWindows::columns(Stays stays) const {
+RelativeWindow RelativeWindows::with_columns(Stays stays) const {
   kdgat_columns columns;
   kdgat_columns_init(&columns);
   for (const ComparedFrame& frame : frames_) {
@@ -95,21 +97,20 @@ std::array<float, kRelativeColumns> RelativeWindows::columns(Stays stays) const 
     if (stays(silence.key)) longest = std::max(longest, silence.ratio);
   }
   kdgat_columns_end(&vehicle_, &columns, longest);
-  return std::to_array(columns.x);
+  RelativeWindow out = window_;
+  out.x = std::to_array(columns.x);
+  out.broken = static_cast<int32_t>(columns.broken);
+  return out;
 }
 
 RelativeWindow RelativeWindows::without(std::span<const uint32_t> keys) const {
-  RelativeWindow out = window_;
-  out.x =
-      columns([&](uint32_t key) { return std::find(keys.begin(), keys.end(), key) == keys.end(); });
-  return out;
+  return with_columns(
+      [&](uint32_t key) { return std::find(keys.begin(), keys.end(), key) == keys.end(); });
 }
 
 RelativeWindow RelativeWindows::only(std::span<const uint32_t> keys) const {
-  RelativeWindow out = window_;
-  out.x =
-      columns([&](uint32_t key) { return std::find(keys.begin(), keys.end(), key) != keys.end(); });
-  return out;
+  return with_columns(
+      [&](uint32_t key) { return std::find(keys.begin(), keys.end(), key) != keys.end(); });
 }
 
 void RelativeWindows::listen_for_silence(std::vector<Silence>& out) const {

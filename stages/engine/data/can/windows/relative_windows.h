@@ -60,6 +60,7 @@ struct RelativeWindow {
   int32_t frames = 0;
   bool attack = false;  ///< a frame is labelled as one
   std::array<float, kRelativeColumns> x{};
+  int32_t broken = 0;  ///< frames that break laws of their payloads, see portable/laws.h
 };
 
 /// A frame of a window next to what is usual: what the columns are made of.
@@ -125,17 +126,18 @@ class RelativeWindows {
 
   void complete(int64_t number);
   template <class Stays>
-  std::array<float, kRelativeColumns> columns(Stays stays) const;
+  RelativeWindow with_columns(Stays stays) const;
   void listen_for_silence(std::vector<Silence>& out) const;
 
   VehicleTables tables_;
   const kdgat_vehicle& vehicle_;  // their view
   int64_t size_;
-  std::vector<kdgat_sender> senders_;  // these five are what state_ points at
+  std::vector<kdgat_sender> senders_;  // these six are what state_ points at
   std::vector<kdgat_bus> buses_;
   std::vector<kdgat_row> rows_;
   std::vector<int16_t> former_;
   std::vector<uint8_t> payloads_;
+  std::vector<kdgat_law_state> laws_;
   kdgat_windows state_{};
   std::vector<Extra> extras_;  // as rows_
   std::array<Kept, 3> kept_;

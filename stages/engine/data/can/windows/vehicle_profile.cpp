@@ -18,7 +18,7 @@ constexpr float kMostBits = 14;
 constexpr double kMostSeconds = 1e9, kMostRatio = 1e12;
 constexpr int64_t kMostCount = int64_t{1} << 50, kMostId = (int64_t{1} << 29) - 1;
 
-std::string hex_name(uint64_t name) {
+std::string hex_text(uint64_t name) {
   char text[16];
   const auto end = std::to_chars(text, text + sizeof text, name, 16).ptr;
   return {text, end};
@@ -59,8 +59,9 @@ struct Reader {
     if (!in.is_object() || !in.contains("channel")) return 0;
     return static_cast<uint8_t>(whole(in, "channel", kMostChannels - 1));
   }
+  /// Of an object's member, or of `in` itself where it is no object.
   uint64_t hex(const json& in, const char* key) const {
-    const json& value = member(in, key);
+    const json& value = in.is_object() ? member(in, key) : in;
     const std::string text = value.is_string() ? value.get<std::string>() : "";
     uint64_t out = 0;
     const char* end = text.data() + text.size();
@@ -68,6 +69,22 @@ struct Reader {
     if (failure != std::errc() || at != end) {
       fail(std::string("\"") + key + "\" is no hexadecimal number");
     }
+    return out;
+  }
+  PayloadLaws laws(const json& in, std::size_t bytes) const {
+    constexpr std::size_t kMostSums = 64;
+    PayloadLaws out;
+    out.bytes = static_cast<uint8_t>(whole(in, "bytes", KDGAT_LAW_BYTES));
+    if (out.bytes != bytes) fail("\"laws\" are not of the id's payload");
+    out.payload = hex(in, "payload");
+    out.still = hex(in, "still");
+    out.slow = hex(in, "slow");
+    out.counters = hex(in, "counters");
+    out.counter_ends = hex(in, "counter_ends");
+    out.counter_tops = hex(in, "counter_tops");
+    for (const json& one : list(in, "slow_sums", kMostSums)) out.sums.push_back(hex(one, "sums"));
+    out.slow_sums = static_cast<uint32_t>(out.sums.size());
+    for (const json& one : list(in, "checks", kMostSums)) out.sums.push_back(hex(one, "checks"));
     return out;
   }
   const json& list(const json& in, const char* key, std::size_t most) const {
@@ -293,6 +310,22 @@ VehicleProfile ProfileBuilder::profile() const {
   return out;
 }
 
+nlohmann::json PayloadLaws::json() const {
+  nlohmann::json lists[2] = {nlohmann::json::array(), nlohmann::json::array()};
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    lists[i < slow_sums ? 0 : 1].push_back(hex_text(sums[i]));
+  }
+  return {{"bytes", bytes},
+          {"payload", hex_text(payload)},
+          {"still", hex_text(still)},
+          {"slow", hex_text(slow)},
+          {"counters", hex_text(counters)},
+          {"counter_ends", hex_text(counter_ends)},
+          {"counter_tops", hex_text(counter_tops)},
+          {"slow_sums", lists[0]},
+          {"checks", lists[1]}};
+}
+
 nlohmann::json VehicleProfile::json() const {
   nlohmann::json list = nlohmann::json::array();
   for (const IdProfile& one : ids) {
@@ -318,6 +351,7 @@ nlohmann::json VehicleProfile::json() const {
                     {"lengths", std::move(lengths)},
                     {"moves", std::move(moves)}});
     if (one.channel != 0) list.back()["channel"] = one.channel;
+    if (one.laws) list.back()["laws"] = one.laws->json();
     if (is_diagnostic(one.id)) list.back()["diagnostic"] = true;  // for people: the id says it
   }
   nlohmann::json out = {{"frames", frames}, {"seconds", seconds}, {"ids", std::move(list)}};
@@ -325,7 +359,7 @@ nlohmann::json VehicleProfile::json() const {
   if (outliers > 0) out["outliers"] = outliers;
   for (const AddressName& one : names) {
     out["names"].push_back(
-        {{"channel", one.channel}, {"address", one.address}, {"name", hex_name(one.name)}});
+        {{"channel", one.channel}, {"address", one.address}, {"name", hex_text(one.name)}});
   }
   return out;
 }
@@ -360,6 +394,7 @@ VehicleProfile VehicleProfile::from_json(const nlohmann::json& json, const std::
       one.bytes.emplace_back().set_counts(counts);
       one.bytes.back().settle();
     }
+    if (item.contains("laws")) one.laws = in.laws(item.at("laws"), one.bytes.size());
     out.ids.push_back(std::move(one));
   }
   if (json.contains("dropped")) out.dropped = in.whole(json, "dropped", kMostCount);

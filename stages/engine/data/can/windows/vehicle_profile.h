@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -70,6 +71,31 @@ class SendingTimes {
   uint8_t run_ = 0;
 };
 
+/// Laws that the payloads of an id keep, see payload_laws.h. As kdgat_lawful has them.
+struct PayloadLaws {
+  uint8_t bytes = 0;  ///< of a payload, at most KDGAT_LAW_BYTES
+  uint64_t payload = 0, still = 0, slow = 0;
+  uint64_t counters = 0, counter_ends = 0, counter_tops = 0;
+  std::vector<uint64_t> sums;  ///< first those of slow bits alone
+  uint32_t slow_sums = 0;      ///< so many
+
+  bool has_checks() const { return slow_sums < sums.size(); }
+  /// As a vehicle has it whose sums of this id begin at `first`.
+  kdgat_lawful view(uint32_t first) const {
+    return {payload,
+            still,
+            slow,
+            counters,
+            counter_ends,
+            counter_tops,
+            first,
+            first + slow_sums,
+            first + static_cast<uint32_t>(sums.size()),
+            bytes};
+  }
+  nlohmann::json json() const;
+};
+
 /// What is usual for one id.
 struct IdProfile {
   static constexpr float kLeastChange = 10;  ///< of `change`: about the first move of a byte
@@ -85,6 +111,7 @@ struct IdProfile {
   float change = 0;   ///< bits of surprise that one frame in a thousand exceeds
   std::bitset<kMostPayload + 1> lengths;  ///< payload lengths seen
   std::vector<ByteMoves> bytes;           ///< as many as the longest payload has
+  std::optional<PayloadLaws> laws;        ///< only of ids of several drives, see LawLearner
 
   /// As CanFrame::key().
   uint32_t key() const { return uint32_t{channel} << 29 | id; }

@@ -83,6 +83,8 @@ VehicleTables::VehicleTables(const VehicleProfile& profile, int64_t window)
   view_.bus_of = bus_of.data();
   view_.messages = messages.data();
   view_.homes = homes.data();
+  view_.lawful = lawful.data();
+  view_.sums = sums.data();
   view_.ids = static_cast<uint32_t>(keys.size());
   view_.bus_count = static_cast<uint32_t>(buses.size());
   view_.rare_count = static_cast<uint32_t>(rare.size());
@@ -140,6 +142,12 @@ void VehicleTables::add_ids(const VehicleProfile& profile) {
     usual.lengths = static_cast<uint16_t>(at->second);
     usual.moves = static_cast<uint32_t>(moves.size());
     for (const ByteMoves& byte : one.bytes) moves.push_back(moves_of(byte));
+    usual.lawful = KDGAT_LAWLESS;
+    if (one.laws && lawful.size() < KDGAT_LAWLESS) {
+      usual.lawful = static_cast<uint16_t>(lawful.size());
+      lawful.push_back(one.laws->view(static_cast<uint32_t>(sums.size())));
+      sums.insert(sums.end(), one.laws->sums.begin(), one.laws->sums.end());
+    }
     keys.push_back(one.key());
   }
 }

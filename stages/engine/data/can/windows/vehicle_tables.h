@@ -41,6 +41,8 @@ class VehicleTables {
   std::array<int16_t, kMostChannels> bus_of{};
   std::vector<kdgat_message> messages;
   std::vector<kdgat_home> homes;
+  std::vector<kdgat_lawful> lawful;
+  std::vector<uint64_t> sums;
 
  private:
   void add_buses(const VehicleProfile& profile);

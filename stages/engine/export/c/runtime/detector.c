@@ -2,7 +2,8 @@
  * ---- The detector: windows of a bus relative to the profile of one vehicle, judged by boosted trees and by the tails
  * of benign windows.
  */
-static void kdgat_judge_columns(const kdgat_state* s, uint32_t slot, float* x) {
+/* Returns the number of frames that break laws of their payloads. */
+static uint32_t kdgat_judge_columns(const kdgat_state* s, uint32_t slot, float* x) {
   const kdgat_row* rows = &s->windows.rows[slot * KDGAT_FRAMES];
   kdgat_columns columns;
   unsigned i;
@@ -13,6 +14,7 @@ static void kdgat_judge_columns(const kdgat_state* s, uint32_t slot, float* x) {
   }
   kdgat_columns_end(&kdgat_this_vehicle, &columns, s->silence[slot]);
   for (i = 0; i < KDGAT_COLUMNS; ++i) x[i] = columns.x[i];
+  return columns.broken;
 }
 
 /* Judges the window in a slot. */
@@ -21,13 +23,14 @@ static int kdgat_judge(kdgat_state* s, uint32_t slot) {
   float x[KDGAT_COLUMNS];
   uint32_t ranks[2 * KDGAT_COLUMNS];
   double classifier, tails;
-  kdgat_judge_columns(s, slot, x);
+  const uint32_t broken = kdgat_judge_columns(s, slot, x);
   classifier = kdgat_trees_score(&kdgat_these_trees, x, ranks);
   tails = kdgat_tails_score(&kdgat_these_tails, x);
   if (!kdgat_has_evidence(kdgat_floors, KDGAT_FLOORS, x)) {
     if (classifier > KDGAT_CLASSIFIER_THRESHOLD) classifier = KDGAT_CLASSIFIER_THRESHOLD;
     if (tails > KDGAT_TAILS_THRESHOLD) tails = KDGAT_TAILS_THRESHOLD;
   }
+  tails = kdgat_tails_of_broken(tails, KDGAT_TAILS_THRESHOLD, broken);
   s->classifier[s->filter_at] = classifier;
   s->tails[s->filter_at] = tails;
   s->filter_at = (s->filter_at + 1u) % KDGAT_OF;

@@ -145,6 +145,8 @@ double rare_score(const std::string& said) {
 TEST_CASE("a detector in C says of each window and alarm what the program says", "[detector_c]") {
   const DetectorProgram program(watching_model(), first_vehicle());
   program.compile("gcc -O2 -Wvla" + std::string(kStrictC99));
+  const auto& ids = watching_model().vehicles.front().profile.ids;
+  CHECK(std::any_of(ids.begin(), ids.end(), [](const auto& id) { return id.laws.has_value(); }));
   std::size_t alarms = 0;
   std::vector<Frames> logs{drive(40, 7), drive(40, 6, "", 1), drive(2, 1), {}};
   logs[2].resize(99);  // no window
