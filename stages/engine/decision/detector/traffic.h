@@ -126,7 +126,11 @@ struct Piece {
 /// A row of a log: what it teaches. One that is labelled as an attack teaches nothing.
 inline void learn_row(const data::CanFrame& frame, bool restarts, data::ProfileBuilder& builder) {
   if (restarts) builder.restart();
-  if (frame.label != 1) builder.add(frame);
+  if (frame.label == 1) {
+    builder.pass_over_attack();
+  } else {
+    builder.add(frame);
+  }
 }
 /// What the benign rows of these pieces teach.
 data::VehicleProfile learn_profile(std::span<const Piece> pieces);

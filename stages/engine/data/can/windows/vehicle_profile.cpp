@@ -199,8 +199,12 @@ void ProfileBuilder::add(const CanFrame& frame) {
   State& state = ids_[key];
   state.out.id = frame.id;
   state.out.channel = frame.channel;
-  Seen next{true, now, activity_.asleep(frame.channel),
-            std::min<std::size_t>(frame.length, kMostPayload), frame.payload};
+  Seen next{true,
+            now,
+            activity_.asleep(frame.channel),
+            attacks_,
+            std::min<std::size_t>(frame.length, kMostPayload),
+            frame.payload};
   if (state.held.is && is_outlier(state, next)) {
     ++outliers_;
     ++state.outliers;
@@ -238,6 +242,7 @@ void ProfileBuilder::learn_held(State& state) const {
   ++state.out.frames;
   state.out.lengths.set(held.length);
   if (state.out.bytes.size() < held.length) state.out.bytes.resize(held.length);
+  if (held.attacks != state.last.attacks) state.last.is = false;
   if (state.last.is && kdgat_was_asleep(held.asleep - state.last.asleep) != 0) {
     state.begin_anew();
   }
@@ -412,7 +417,11 @@ VehicleProfile VehicleProfile::from_json(const nlohmann::json& json, const std::
 VehicleProfile profile_of(std::span<const CanFrame> frames) {
   ProfileBuilder builder;
   for (const CanFrame& frame : frames) {
-    if (frame.label != 1) builder.add(frame);
+    if (frame.label == 1) {
+      builder.pass_over_attack();
+    } else {
+      builder.add(frame);
+    }
   }
   return builder.profile();
 }

@@ -166,7 +166,7 @@ class Sample {
   int64_t seen_ = 0, stride_ = 1;
 };
 
-/// Learns a profile, frame by frame. Rows labelled as attacks are not to be added. A few that
+/// Learns a profile, frame by frame. Rows labelled as attacks are passed over. A few that
 /// nobody labelled do little harm: periods are medians, and two kinds of frames teach nothing and
 /// are counted as outliers: one that splits a usual gap of its id in two while its payload, or
 /// length, jumps there and back, as long as the id does so in less than one frame of eight; and
@@ -180,6 +180,9 @@ class ProfileBuilder {
   /// Another log begins: no gap and no move reaches across.
   void restart();
   void add(const CanFrame& frame);
+  /// A frame of an attack stood here: no gap and no move reaches across it. A silence may be the
+  /// attack, and a flood holds others up.
+  void pass_over_attack() { ++attacks_; }
   /// What was learned so far.
   VehicleProfile profile() const;
   int64_t frames() const { return frames_; }
@@ -190,7 +193,8 @@ class ProfileBuilder {
   struct Seen {
     bool is = false;
     double time = 0;
-    double asleep = 0;  // BusActivity::asleep() of its bus then
+    double asleep = 0;    // BusActivity::asleep() of its bus then
+    int64_t attacks = 0;  // rows of them until then
     std::size_t length = 0;
     std::array<uint8_t, kMostPayload> payload{};
   };
@@ -218,7 +222,7 @@ class ProfileBuilder {
 
   std::unordered_map<uint32_t, State> ids_;                // by CanFrame::key()
   std::map<std::pair<uint8_t, uint8_t>, uint64_t> names_;  // by channel and address
-  int64_t frames_ = 0, dropped_ = 0, outliers_ = 0;
+  int64_t frames_ = 0, dropped_ = 0, outliers_ = 0, attacks_ = 0;
   kdgat_clock clock_{};
   BusActivity activity_;
   double seconds_ = 0;

@@ -28,7 +28,7 @@ uint8_t crc8(const CanFrame& frame, std::size_t bytes) {
 
 /// 100 frames a second: byte 0 has a gear (of `gears`) above a counter of four bits, bytes 1 and 2
 /// a speed, byte 3 a checksum; beside it an id without either.
-Frames drive(uint64_t seed, int gears = 3, std::size_t frames = 4000) {
+Frames counting_drive(uint64_t seed, int gears = 3, std::size_t frames = 4000) {
   arrays::Random random(seed);
   Frames out;
   unsigned gear = 0, speed = 1000;
@@ -72,7 +72,8 @@ VehicleProfile learned(const std::vector<Frames>& drives) {
 }
 
 const VehicleProfile& vehicle() {
-  static const VehicleProfile out = learned({drive(1), drive(2), drive(3)});
+  static const VehicleProfile out =
+      learned({counting_drive(1), counting_drive(2), counting_drive(3)});
   return out;
 }
 
@@ -113,12 +114,13 @@ TEST_CASE("counters and checksums are learned from several drives", "[laws]") {
 }
 
 TEST_CASE("one drive alone has no laws", "[laws]") {
-  CHECK_FALSE(learned({drive(1)}).find(kId)->laws);
+  CHECK_FALSE(learned({counting_drive(1)}).find(kId)->laws);
 }
 
 TEST_CASE("what one drive breaks is no law", "[laws]") {
-  const Frames other = with(drive(2), 2000, 1000, [](CanFrame& frame) { frame.payload[3] ^= 1; });
-  const VehicleProfile profile = learned({drive(1), other, drive(3)});
+  const Frames other =
+      with(counting_drive(2), 2000, 1000, [](CanFrame& frame) { frame.payload[3] ^= 1; });
+  const VehicleProfile profile = learned({counting_drive(1), other, counting_drive(3)});
   REQUIRE(profile.find(kId)->laws);
   const PayloadLaws& laws = *profile.find(kId)->laws;
   CHECK(laws.counters == 0x0F);
@@ -130,7 +132,7 @@ TEST_CASE("what one drive breaks is no law", "[laws]") {
 
 TEST_CASE("sums that few payloads tried are no checksum", "[laws]") {
   const auto standing = [](uint64_t seed) {
-    return with(drive(seed), 0, 4000, [](CanFrame& frame) {
+    return with(counting_drive(seed), 0, 4000, [](CanFrame& frame) {
       frame.payload[0] &= 0xF;
       frame.payload[1] = 3;
       frame.payload[2] = 9;
@@ -141,19 +143,20 @@ TEST_CASE("sums that few payloads tried are no checksum", "[laws]") {
   REQUIRE(profile.find(kId)->laws);
   CHECK(profile.find(kId)->laws->counters == 0x0F);
   CHECK_FALSE(profile.find(kId)->laws->has_checks());
-  CHECK(broken(profile, drive(5)).empty());  // the car drives now
+  CHECK(broken(profile, counting_drive(5)).empty());  // the car drives now
 }
 
 TEST_CASE("benign drives break no law", "[laws]") {
-  for (uint64_t seed = 10; seed < 20; ++seed) CHECK(broken(vehicle(), drive(seed)).empty());
+  for (uint64_t seed = 10; seed < 20; ++seed)
+    CHECK(broken(vehicle(), counting_drive(seed)).empty());
 }
 
 TEST_CASE("a gear never seen breaks no law", "[laws]") {
-  CHECK(broken(vehicle(), drive(7, 12)).empty());
+  CHECK(broken(vehicle(), counting_drive(7, 12)).empty());
 }
 
 TEST_CASE("a lost frame breaks no law", "[laws]") {
-  Frames log = drive(8);
+  Frames log = counting_drive(8);
   for (std::size_t at = 200; at < log.size(); at += 301) {
     log.erase(log.begin() + static_cast<std::ptrdiff_t>(at));
   }
@@ -161,7 +164,7 @@ TEST_CASE("a lost frame breaks no law", "[laws]") {
 }
 
 TEST_CASE("a counter that is held is found", "[laws]") {
-  const Frames log = with(drive(9), 1000, 300, [](CanFrame& frame) {
+  const Frames log = with(counting_drive(9), 1000, 300, [](CanFrame& frame) {
     frame.payload[0] = static_cast<uint8_t>((frame.payload[0] & 0xF0) | 5);
     frame.payload[3] = crc8(frame, 3);
   });
@@ -173,14 +176,16 @@ TEST_CASE("a counter that is held is found", "[laws]") {
 }
 
 TEST_CASE("a payload with a checksum of another one is found", "[laws]") {
-  const Frames log = with(drive(9), 1000, 300, [](CanFrame& frame) { frame.payload[1] ^= 0x02; });
+  const Frames log =
+      with(counting_drive(9), 1000, 300, [](CanFrame& frame) { frame.payload[1] ^= 0x02; });
   const std::vector<int64_t> found = broken(vehicle(), log);
   CHECK(found.size() >= 6);
   CHECK(found.size() <= 7);
 }
 
 TEST_CASE("a drive that begins with a break has no laws of that id", "[laws]") {
-  const Frames log = with(drive(9), 0, 4000, [](CanFrame& frame) { frame.payload[3] ^= 0xFF; });
+  const Frames log =
+      with(counting_drive(9), 0, 4000, [](CanFrame& frame) { frame.payload[3] ^= 0xFF; });
   CHECK(broken(vehicle(), log).empty());
 }
 
@@ -188,7 +193,7 @@ TEST_CASE("windows without the frames of an id break none of its laws", "[laws]"
   RelativeWindows windows(vehicle(), 100);
   bool is_seen = false;
   for (const CanFrame& frame :
-       with(drive(9), 1000, 300, [](CanFrame& one) { one.payload[2] ^= 0x10; })) {
+       with(counting_drive(9), 1000, 300, [](CanFrame& one) { one.payload[2] ^= 0x10; })) {
     if (!windows.add(frame) || windows.window().broken == 0) continue;
     is_seen = true;
     CHECK(windows.without(std::vector<uint32_t>{kId}).broken == 0);

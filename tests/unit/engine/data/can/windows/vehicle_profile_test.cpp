@@ -201,7 +201,14 @@ TEST_CASE("attack rows teach nothing", "[profile]") {
   std::vector<CanFrame> benign;
   std::copy_if(log.begin(), log.end(), std::back_inserter(benign),
                [](const CanFrame& f) { return f.label != 1; });
-  CHECK(profile_of(log).json() == profile_of(benign).json());
+  const VehicleProfile attacked = profile_of(log), usual = profile_of(benign);
+  CHECK(attacked.frames == usual.frames);
+  REQUIRE(attacked.ids.size() == usual.ids.size());
+  for (std::size_t i = 0; i < usual.ids.size(); ++i) {
+    CHECK(attacked.ids[i].key() == usual.ids[i].key());
+    CHECK(attacked.ids[i].frames == usual.ids[i].frames);
+    CHECK(attacked.ids[i].lengths == usual.ids[i].lengths);
+  }
 }
 
 TEST_CASE("a profile is written and read again, kilobytes long", "[profile]") {
@@ -251,4 +258,21 @@ TEST_CASE("what is no profile is refused with the reason", "[profile]") {
 }
 
 }  // namespace
+TEST_CASE("nothing is learned across frames of an attack", "[profile]") {
+  const std::vector<CanFrame> usual = test::drive(60, 1);
+  const uint32_t id = usual.front().id;
+  std::vector<CanFrame> attacked;  // the id falls silent; frames of others have the label
+  for (CanFrame frame : usual) {
+    const double since = frame.time - usual.front().time;
+    const bool is_attack = since > 20 && since < 25;
+    if (is_attack && frame.id == id) continue;
+    frame.label = is_attack ? 1 : 0;
+    attacked.push_back(frame);
+  }
+  const VehicleProfile before = profile_of(usual), after = profile_of(attacked);
+  CHECK(after.find(id)->silence == Approx(before.find(id)->silence).epsilon(.2));
+  for (CanFrame& frame : attacked) frame.label = 0;
+  CHECK(profile_of(attacked).find(id)->silence > 10 * before.find(id)->silence);
+}
+
 }  // namespace kdgat::data
