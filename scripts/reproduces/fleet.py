@@ -93,7 +93,8 @@ class LeftOut:
             detector, rule = (self.benign_of(lab, some, flags)
                               for flags in (flagged_by_detector, flagged_by_rule))
             seconds = 3600 * detector.hours / len(self.seeds)
-            rows.append([name, f"{seconds:.0f} s", *detector.cells(), *rule.cells()])
+            rows.append([name, f"{seconds:.0f} s", *detector.cells(len(self.seeds)),
+                         *rule.cells(len(self.seeds))])
         return table(["left out", "benign time", "detector: flagged windows an hour (95 %)",
                       "time under alarm", "rule: flagged windows an hour (95 %)",
                       "time under alarm"], rows)
@@ -165,8 +166,9 @@ class Alone:
                     tally[1].add(windows, flagged_by_rule)
             benign.append([vehicle.name, f"{3600 * counts[0].hours:.0f} s", *counts[0].cells(),
                            *counts[1].cells()])
-        benign.append(["all", f"{3600 * everything[0].hours:.0f} s", *everything[0].cells(),
-                       *everything[1].cells()])
+        others = len(self.vehicles) - 1  # that score the same traffic
+        benign.append(["all", f"{3600 * everything[0].hours:.0f} s",
+                       *everything[0].cells(others), *everything[1].cells(others)])
         return "\n\n".join([
             f"Each other vehicle is learned from its first {OWN_SECONDS} s. F1 / that of the rule, "
             "medians over the others, and on how many of them F1 is at least the rule's less "
@@ -214,8 +216,8 @@ class Drives:
             vehicle, learned, scored = pair
             names = [vehicle.files[number - 1].name for number in (learned, scored)]
             seconds = 3600 * counts[0].hours / len(self.seeds)
-            rows.append([vehicle.name, *names, f"{seconds:.0f} s", *counts[0].cells(),
-                         *counts[1].cells()])
+            rows.append([vehicle.name, *names, f"{seconds:.0f} s",
+                         *counts[0].cells(len(self.seeds)), *counts[1].cells(len(self.seeds))])
         goal = f"Goal: at most {100 * TIME_BUDGET:.0f} % of the time under alarm."
         return (f"Benign traffic. {goal}\n\n"
                 + table(["vehicle", "learned", "scored", "time",

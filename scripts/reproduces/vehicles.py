@@ -78,10 +78,12 @@ class Benign:
                 until = max(until, end)
         return self
 
-    def cells(self):
+    def cells(self, times=1):
+        """`times`: so often the same traffic was added, which makes no interval narrower."""
         if not self.hours:
             return ["", ""]
-        low, high = (bound / self.hours for bound in poisson_interval(self.flagged))
+        low, high = (bound * times / self.hours
+                     for bound in poisson_interval(round(self.flagged / times)))
         return [f"{self.flagged / self.hours:.0f} ({low:.0f} to {high:.0f})",
                 f"{100 * min(1, self.alarm_hours / self.hours):.1f} %"]
 
