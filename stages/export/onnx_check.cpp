@@ -92,7 +92,8 @@ void write_detector_vectors(const std::filesystem::path& folder,
   data::RelativeWindows windows(vehicle.profile, model.window);
   std::vector<float> x, scores;
   const auto take = [&] {
-    const data::RelativeWindow& window = windows.window();
+    data::RelativeWindow window = windows.window();
+    window.broken = 0;  // laws of payloads are no part of the form
     x.insert(x.end(), window.x.begin(), window.x.end());
     scores.push_back(static_cast<float>(model.score(window, decision)));
   };
