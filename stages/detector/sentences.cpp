@@ -191,9 +191,9 @@ std::string sentence_of_laws(const std::vector<std::vector<std::size_t>>& vehicl
     found.push_back("counters of " + decision::counted(counters, "id") + " and checksums of " +
                     std::to_string(checks) + " of " + known[v].name);
   }
-  const std::string rest = "no counter and no checksum is known of " +
-                           decision::counted(without, "vehicle") +
-                           ": they are learned where two drives or more agree";
+  std::string rest = "no counter and no checksum is known of " +
+                     decision::counted(without, "vehicle") +
+                     ": they are learned where two drives or more agree";
   if (found.empty()) return rest;
   return "knows " + first_of(std::move(found), "vehicle") + (without == 0 ? "" : "; " + rest);
 }
