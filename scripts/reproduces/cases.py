@@ -189,6 +189,28 @@ class Odd:
                 + table(["bus", "windows", "flagged", "time under alarm", "goal"], rows))
 
 
+def run_of(name, learned, scored, kinds, seconds):
+    """Learns from some frames; the parts test_benign and test_KIND are of others, with attacks."""
+    def make(lab, folder):
+        buses.write(learned(), folder / "train_01" / "learned.csv")
+        benign = folder / "test_benign"
+        buses.write(scored(), benign / "scored.csv")
+        for kind in kinds:
+            lab.kdgat("data", "inject", benign, "-o", folder / f"test_{kind}", "--attacks", kind,
+                      f"lead_seconds={OWN_SECONDS}")
+
+    options = ("detector.take_supported=true", f"detector.false_alarms={BUDGET}",
+               "detector.baselines=false")
+    return Run(Data(name, make, (), ("exclude=[]",)), name, options, seconds=seconds)
+
+
+def benign_of(result):
+    out = Benign()
+    for windows in windows_of_benign(result):
+        out.add(windows, flagged_by_detector)
+    return out
+
+
 class SlowBus:
     """Ids 10 to 60 s apart, ids of a mode that begins late, times rounded to 15 ms."""
     KINDS = ("dos", "fuzzing", "fabrication")
@@ -203,23 +225,12 @@ class SlowBus:
         return buses.rounded(buses.bus_of(senders, seconds, seed), .015)
 
     def run(self):
-        def make(lab, folder):
-            buses.write(self.bus(1800, 1, [(1500, 1800)]), folder / "train_01" / "drive.csv")
-            benign = folder / "test_benign"
-            buses.write(self.bus(3600, 2, [(600, 900), (2000, 2600)]), benign / "hour.csv")
-            for kind in self.KINDS:
-                lab.kdgat("data", "inject", benign, "-o", folder / f"test_{kind}", "--attacks",
-                          kind, f"lead_seconds={OWN_SECONDS}")
-
-        options = ("detector.take_supported=true", f"detector.false_alarms={BUDGET}",
-                   "detector.baselines=false")
-        return Run(Data("slow-bus", make, (), ("exclude=[]",)), "slow-bus", options, seconds=100)
+        return run_of("slow-bus", lambda: self.bus(1800, 1, [(1500, 1800)]),
+                      lambda: self.bus(3600, 2, [(600, 900), (2000, 2600)]), self.KINDS, 100)
 
     def text(self, lab):
         result = lab.result(self.run())
-        benign = Benign()
-        for windows in windows_of_benign(result):
-            benign.add(windows, flagged_by_detector)
+        benign = benign_of(result)
         f1 = {kind: part_of(result.metrics, f"test_{kind}")[DETECTOR]["f1"] for kind in self.KINDS}
         met = [benign.alarm_hours <= TIME_BUDGET * benign.hours,
                *(one >= self.LEAST_F1 for one in f1.values())]
@@ -237,25 +248,14 @@ class Standing:
     LEAST_F1, MOST_FALSE = .98, 15
 
     def run(self):
-        def make(lab, folder):
-            senders = buses.usual_senders(17)
-            learned = buses.standing(buses.bus_of(senders, 300, "17 stands"))
-            buses.write(learned, folder / "train_01" / "standing.csv")
-            benign = folder / "test_benign"
-            buses.write(buses.bus_of(senders, 300, "17 drives"), benign / "driving.csv")
-            for kind in self.KINDS:
-                lab.kdgat("data", "inject", benign, "-o", folder / f"test_{kind}", "--attacks",
-                          kind, f"lead_seconds={OWN_SECONDS}")
-
-        options = ("detector.take_supported=true", f"detector.false_alarms={BUDGET}",
-                   "detector.baselines=false")
-        return Run(Data("standing", make, (), ("exclude=[]",)), "standing", options, seconds=30)
+        senders = buses.usual_senders(17)
+        return run_of("standing",
+                      lambda: buses.standing(buses.bus_of(senders, 300, "17 stands")),
+                      lambda: buses.bus_of(senders, 300, "17 drives"), self.KINDS, 30)
 
     def text(self, lab):
         result = lab.result(self.run())
-        benign = Benign()
-        for windows in windows_of_benign(result):
-            benign.add(windows, flagged_by_detector)
+        benign = benign_of(result)
         rows = []
         for kind in self.KINDS:
             one = part_of(result.metrics, f"test_{kind}")[DETECTOR]

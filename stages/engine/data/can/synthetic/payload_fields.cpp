@@ -1,15 +1,17 @@
 #include "engine/data/can/synthetic/payload_fields.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <vector>
 
 #include "engine/arrays/bit_space.h"
+#include "engine/portable/laws.h"
 
 namespace kdgat::data {
 namespace {
 
-constexpr int kMostBytes = 8;
+constexpr unsigned kMostBytes = KDGAT_LAW_BYTES;
 constexpr int64_t kSlowMoves = 8;  // a bit that moves in one frame of more is slow
 
 bool is_counter(std::span<const uint64_t> payloads, int shift, int width) {
@@ -68,17 +70,13 @@ uint64_t checks_of(std::span<const uint64_t> payloads, uint64_t counters) {
 }  // namespace
 
 uint64_t payload_bits(const CanFrame& frame) {
-  uint64_t out = 0;
-  for (int i = std::min<int>(frame.length, kMostBytes); i > 0; --i) {
-    out = out << 8 | frame.payload[static_cast<std::size_t>(i - 1)];
-  }
-  return out;
+  return kdgat_law_word(frame.payload.data(), std::min<unsigned>(frame.length, kMostBytes));
 }
 
 void set_payload_bits(CanFrame& frame, uint64_t which, uint64_t bits) {
   const uint64_t all = (payload_bits(frame) & ~which) | (bits & which);
-  for (int i = 0; i < std::min<int>(frame.length, kMostBytes); ++i) {
-    frame.payload[static_cast<std::size_t>(i)] = static_cast<uint8_t>(all >> (8 * i));
+  for (std::size_t i = 0; i < std::min<std::size_t>(frame.length, kMostBytes); ++i) {
+    frame.payload[i] = static_cast<uint8_t>(all >> (8 * i));
   }
 }
 

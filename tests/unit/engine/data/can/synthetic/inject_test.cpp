@@ -9,32 +9,23 @@
 #include <tuple>
 
 #include "engine/data/can/frames/bus_slots.h"
-#include "engine/data/can/frames/recording.h"
 #include "engine/data/can/logs/format_log.h"
-#include "engine/data/can/synthetic/payload_fields.h"
 #include "engine/data/can/synthetic/synth_logs.h"
 #include "kdgat/error.h"
+#include "support/can/injected.h"
 
 using namespace kdgat::arrays;
 using namespace kdgat::data;
+using kdgat::test::benign_traffic;
+using kdgat::test::inject_seeded;
+using kdgat::test::is_inside;
+using kdgat::test::refusal;
 
 namespace {
 
 const std::vector<std::string> kKinds = CanInjectOptions::usual_attacks();
 const std::vector<std::string> kAddingKinds = {
     "dos", "fuzzing", "fuzzing-known", "spoofing", "fabrication", "targeted", "replay"};
-
-std::vector<CanFrame> benign_traffic(double seconds, int64_t vehicle = 0) {
-  CanSynthOptions options;
-  options.seconds = seconds;
-  return synthesize(options, vehicle, "");
-}
-
-Injection inject_seeded(const std::vector<CanFrame>& benign, const std::string& kind,
-                        const CanInjectOptions& options = {}, uint64_t seed = 1) {
-  Random random(seed);
-  return inject(benign, kind, options, random);
-}
 
 bool is_same(const CanFrame& a, const CanFrame& b) {
   return a.time == b.time && a.id == b.id && a.extended == b.extended && a.length == b.length &&
@@ -50,24 +41,6 @@ std::vector<CanFrame> labelled(const std::vector<CanFrame>& frames, int label) {
   std::copy_if(frames.begin(), frames.end(), std::back_inserter(out),
                [&](const CanFrame& frame) { return frame.label == label; });
   return out;
-}
-
-bool is_inside(const Injection& made, double time) {
-  return std::any_of(made.attacks.begin(), made.attacks.end(), [&](const Attack& attack) {
-    return attack.begin <= time && time <= attack.end + 1e-6;
-  });
-}
-
-/// The message of what is thrown, and that it has this code.
-std::string refusal(const std::vector<CanFrame>& frames, const std::string& kind,
-                    kdgat::ExitCode code, const CanInjectOptions& options = {}) {
-  try {
-    inject_seeded(frames, kind, options);
-  } catch (const kdgat::Error& error) {
-    CHECK(error.code() == code);
-    return error.what();
-  }
-  return "nothing was thrown";
 }
 
 }  // namespace
@@ -466,63 +439,4 @@ TEST_CASE("what cannot be attacked is refused with its reason", "[inject]") {
   CHECK_THAT(wrong([](auto& o) { o.bytes = {64}; }), contains("bytes: 64"));
   CHECK_THAT(wrong([](auto& o) { o.delay = -0.5; }), contains("delay"));
   CHECK_THAT(wrong([](auto& o) { o.attacks.clear(); }), contains("attacks"));
-}
-
-namespace {
-
-/// Rows of one id that were changed, with what they were.
-template <class Looks>
-void each_forged(const std::vector<CanFrame>& benign, const Injection& made, Looks looks) {
-  REQUIRE(made.frames.size() == benign.size());
-  for (std::size_t row = 0; row < benign.size(); ++row) {
-    if (made.frames[row].label == 1) looks(benign[row], made.frames[row]);
-  }
-}
-
-}  // namespace
-
-TEST_CASE("a frozen masquerade holds the counter of its id", "[inject]") {
-  const std::vector<CanFrame> benign = benign_traffic(60);
-  const Recording recording(benign);
-  for (uint64_t seed = 1; seed < 6; ++seed) {
-    const Injection made = inject_seeded(benign, "masquerade-frozen", {}, seed);
-    for (const Attack& attack : made.attacks) {
-      const auto id = std::find_if(recording.ids().begin(), recording.ids().end(),
-                                   [&](const IdRows& one) { return one.id == attack.id; });
-      const uint64_t counters = payload_fields(recording, *id).counters;
-      REQUIRE(counters != 0);
-      std::set<uint64_t> values;
-      each_forged(benign, made, [&](const CanFrame&, const CanFrame& forged) {
-        if (forged.id != attack.id || !is_inside({{}, {attack}}, forged.time)) return;
-        values.insert(payload_bits(forged) & counters);
-      });
-      CHECK(values.size() == 1);
-    }
-  }
-}
-
-TEST_CASE("an unchecked masquerade goes on counting, and its checksum is wrong", "[inject]") {
-  const std::vector<CanFrame> benign = benign_traffic(60);
-  const Recording recording(benign);
-  const Injection made = inject_seeded(benign, "masquerade-unchecked");
-  int64_t forged_rows = 0;
-  each_forged(benign, made, [&](const CanFrame& frame, const CanFrame& forged) {
-    const auto id = std::find_if(recording.ids().begin(), recording.ids().end(),
-                                 [&](const IdRows& one) { return one.id == frame.id; });
-    const PayloadFields fields = payload_fields(recording, *id);
-    CHECK((fields.checks & ~fields.counters) != 0);
-    CHECK((payload_bits(forged) & fields.counters) == (payload_bits(frame) & fields.counters));
-    CHECK(payload_bits(forged) != payload_bits(frame));
-    ++forged_rows;
-  });
-  CHECK(forged_rows > 20);
-}
-
-TEST_CASE("ids without a counter or a checksum are no target of what breaks them", "[inject]") {
-  std::vector<CanFrame> benign = benign_traffic(30);
-  for (CanFrame& frame : benign) frame.payload = {};
-  CHECK_THAT(refusal(benign, "masquerade-frozen", kdgat::ExitCode::kData),
-             Catch::Contains("has a counter"));
-  CHECK_THAT(refusal(benign, "masquerade-unchecked", kdgat::ExitCode::kData),
-             Catch::Contains("has a checksum"));
 }
