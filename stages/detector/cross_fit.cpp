@@ -7,6 +7,7 @@
 #include <span>
 
 #include "engine/data/can/windows/relative_windows.h"
+#include "engine/portable/evidence.h"
 
 namespace kdgat::detector {
 namespace {
@@ -19,6 +20,13 @@ using data::Relative;
 /// do not: some forms of logs do not tell them.
 constexpr std::array kTailColumns = {static_cast<std::size_t>(Relative::kUnknown),
                                      static_cast<std::size_t>(Relative::kSilence)};
+
+/// The rarest that the tails say, or of a window in which an id is missing, which is flagged
+/// whatever the threshold.
+double rarity_of(const decision::Tails& tails, std::span<const float> row) {
+  constexpr double kMostRare = 30;
+  return kdgat_tails_of_sure(tails.score(row), kMostRare, row.data(), 0);
+}
 
 std::span<const float> row_of(const std::vector<float>& values, std::size_t row) {
   return std::span(values).subspan(row * kRelativeColumns, kRelativeColumns);
@@ -44,7 +52,7 @@ void listen(const Held& held, const Parts& parts, const decision::KOfN& alarm_ru
     const std::span<const float> seen = row_of(held.values, i);
     const std::span<const float> row = floors.are_reached(seen) ? seen : usual;
     known.scores.push_back(static_cast<float>(of_known.add(parts.classifier.score(row))));
-    tails.scores.push_back(static_cast<float>(of_tails.add(parts.tails.score(row))));
+    tails.scores.push_back(static_cast<float>(of_tails.add(rarity_of(parts.tails, row))));
   }
   count.windows += std::ssize(known.scores);
   count.flagged += std::count_if(known.scores.begin(), known.scores.end(),
@@ -101,7 +109,7 @@ CrossFit cross_fit(const Learning& learning, const std::vector<uint8_t>& left_ou
     for (std::size_t i = 0; i < rows.labels.size(); ++i) {
       if (rows.folds[i] != fold) continue;
       out.rows[i] = static_cast<float>(parts.classifier.score(row_of(rows.values, i)));
-      out.tails[i] = static_cast<float>(parts.tails.score(row_of(rows.values, i)));
+      out.tails[i] = static_cast<float>(rarity_of(parts.tails, row_of(rows.values, i)));
     }
     for (const Held& held : learning.held) {
       if (held.fold != fold) continue;

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "engine/portable/windows.h"
+
 /* The least value of a column that is evidence. */
 typedef struct kdgat_floor {
   uint32_t column;
@@ -20,9 +22,16 @@ static inline int kdgat_has_evidence(const kdgat_floor* floors, uint32_t count, 
   return 0;
 }
 
-/* What the tails say of a window in which so many frames break laws of their payloads: evidence by
- * itself, a thousand times rarer than what is flagged. */
-static inline double kdgat_tails_of_broken(double tails, double threshold, uint32_t broken) {
-  const double sure = threshold + 3.0;
-  return broken > 0 && tails < sure ? sure : tails;
+/* Usual longest silences: an id that is silent for so long is missing. */
+#define KDGAT_MISSING 3.0f
+/* Powers of ten by which evidence that flags by itself is rarer than what is flagged. */
+#define KDGAT_SURE 3.0
+
+/* What the tails say of a window in which an id is missing, or so many frames break laws of their
+ * payloads: that is evidence by itself. */
+static inline double kdgat_tails_of_sure(double tails, double threshold, const float* x,
+                                         uint32_t broken) {
+  const double sure = threshold + KDGAT_SURE;
+  const int is_sure = broken > 0 || x[KDGAT_COL_SILENCE] >= KDGAT_MISSING;
+  return is_sure && tails < sure ? sure : tails;
 }

@@ -7,6 +7,10 @@
 #define KDGAT_RARE_BITS \
   3.0f /* a byte whose moves surprise more moves in less than one frame of eight */
 
+#define KDGAT_STILL_BITS \
+  5.0f /* a byte whose moves surprise more rests: it moves in less than one \
+                                 frame of 32 */
+
 /* How far a byte moves: the bit width of the shorter way round 256 values. 0 to 8. */
 static inline unsigned kdgat_move_bin(uint8_t from, uint8_t to) {
   static const uint8_t widths[9] = {0, 1, 2, 2, 3, 3, 3, 3, 4};
@@ -15,12 +19,27 @@ static inline unsigned kdgat_move_bin(uint8_t from, uint8_t to) {
   return move > 8u ? widths[move >> 4] + 4u : widths[move];
 }
 
+/* What the bytes of one move add up to. Bytes that rest begin to move together, as where a car that
+ * stood drives off: of them the most surprising one counts. */
+typedef struct kdgat_move_bits {
+  float moving, still;
+} kdgat_move_bits;
+
+/* first: of the byte's smallest move. */
+static inline void kdgat_add_bits(kdgat_move_bits* sum, float bits, float first) {
+  if (first > KDGAT_STILL_BITS) {
+    sum->still = kdgat_max(sum->still, bits);
+  } else {
+    sum->moving += bits;
+  }
+}
+
 /* Bits of surprise of the move from one payload to the next. rare: whether a byte moved that
  * rarely does. */
 static inline float kdgat_surprise(const kdgat_vehicle* v, const kdgat_usual* usual,
                                    const uint8_t* from, const uint8_t* to, unsigned length,
                                    int* rare) {
-  float bits = 0.0f;
+  kdgat_move_bits sum = {0.0f, 0.0f};
   unsigned i;
   if (length > usual->bytes) length = usual->bytes;
   *rare = 0;
@@ -31,9 +50,10 @@ static inline float kdgat_surprise(const kdgat_vehicle* v, const kdgat_usual* us
       const float* values = &v->bits[of_byte >> 3];
       const unsigned bins = (unsigned)(of_byte & 7u) + 1u;
       const float last = values[(bin < bins ? bin : bins) - 1u];
-      bits += bin <= bins ? last : kdgat_min(14.0f, last + (float)(int)(bin - bins));
+      kdgat_add_bits(&sum, bin <= bins ? last : kdgat_min(14.0f, last + (float)(int)(bin - bins)),
+                     values[0]);
       if (values[0] > KDGAT_RARE_BITS) *rare = 1;
     }
   }
-  return bits;
+  return sum.moving + sum.still;
 }

@@ -37,14 +37,19 @@ inline float at(const data::RelativeWindow& window, data::Relative column) {
 /// Bits of surprise of the move from one payload to the next, over `length` bytes.
 inline float surprise(const data::IdProfile& usual, const uint8_t* from, const uint8_t* to,
                       std::size_t length) {
-  float bits = 0;
+  float moving = 0, still = 0;
   for (std::size_t i = 0; i < std::min(length, usual.bytes.size()); ++i) {
     if (from[i] == to[i]) continue;
     const int up = static_cast<uint8_t>(to[i] - from[i]);
     const auto move = static_cast<unsigned>(std::min(up, 256 - up));
-    bits += usual.bytes[i].surprise(static_cast<int>(std::bit_width(move)));
+    const float bits = usual.bytes[i].surprise(static_cast<int>(std::bit_width(move)));
+    if (usual.bytes[i].surprise(1) > 5) {
+      still = std::max(still, bits);
+    } else {
+      moving += bits;
+    }
   }
-  return bits;
+  return moving + still;
 }
 
 /// Whether a byte moved that moves in less than one frame of eight.

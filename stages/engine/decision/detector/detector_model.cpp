@@ -133,8 +133,8 @@ PartScores DetectorModel::scores_of(const data::RelativeWindow& window,
     out.classifier = std::min(out.classifier, decision.classifier);
     out.tails = std::min(out.tails, decision.tails);
   }
-  out.tails =
-      kdgat_tails_of_broken(out.tails, decision.tails, static_cast<uint32_t>(window.broken));
+  out.tails = kdgat_tails_of_sure(out.tails, decision.tails, window.x.data(),
+                                  static_cast<uint32_t>(window.broken));
   return out;
 }
 

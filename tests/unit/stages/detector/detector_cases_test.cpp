@@ -121,13 +121,13 @@ TEST_CASE("case: two buses in one log", "[detector][cases]") {
 
 TEST_CASE("case: payloads of CAN FD, up to 64 bytes", "[detector][cases]") {
   constexpr uint8_t kLengths[] = {12, 16, 20, 24, 32, 48, 64};
-  // Every message is as long as one of FD; behind the eighth byte are a counter and what rests.
+  // Every message is as long as one of FD; behind the eighth byte are counters and what rests.
   const auto fd = [&](Frames log) {
     std::map<uint32_t, uint8_t> counters;
     for (data::CanFrame& frame : log) {
       frame.length = kLengths[frame.id % std::size(kLengths)];
       frame.fd = true;
-      frame.payload[8] = counters[frame.id]++;
+      std::fill_n(frame.payload.begin() + 8, 3, counters[frame.id]++);
     }
     return log;
   };
@@ -154,7 +154,7 @@ TEST_CASE("case: payloads of CAN FD, up to 64 bytes", "[detector][cases]") {
     return out;
   };
   data::CanInjectOptions how;
-  how.bytes = {9, 11};
+  how.bytes = {8, 9, 10, 11};
   how.values = "random";
   const Frames usual = fd(drive(90, 0)), benign = fd(drive(60, 2));
   const Frames log = attacked(fd(drive(60, 1)), "masquerade", how);

@@ -56,6 +56,21 @@ TEST_CASE("no score flags a window without evidence", "[detector]") {
   CHECK(calm > 100);
 }
 
+TEST_CASE("a missing id is flagged whatever the scores say", "[detector]") {
+  DetectorModel calm = watching_model();
+  for (auto& [own, decision] : calm.decisions) decision.classifier = decision.tails = 1e6;
+  const Frames log = drive(30, 7);
+  const uint32_t id = log.front().id;
+  int64_t missing = 0;
+  for (const JudgedWindow& window :
+       scored(calm, test::silenced(log, 10, 20, [&](uint32_t of) { return of == id; }))) {
+    const bool is_missing = test::at(window.relative, data::Relative::kSilence) >= KDGAT_MISSING;
+    CHECK((window.score > 0) == is_missing);
+    missing += is_missing ? 1 : 0;
+  }
+  CHECK(missing > 20);
+}
+
 TEST_CASE("a floor is reached by one column that is as large", "[detector]") {
   const Floors floors;
   REQUIRE_FALSE(floors.all().empty());

@@ -275,15 +275,16 @@ void ProfileBuilder::add_gap(State& state, double gap, double time) {
 
 void ProfileBuilder::add_move(State& state) {
   constexpr int64_t kFirst = 16;
-  float bits = 0;
+  kdgat_move_bits sum{0, 0};
   const bool known = state.out.frames > kFirst;
   for (std::size_t i = 0; i < state.last.length; ++i) {
     const int bin = ByteMoves::bin(state.last.payload[i], state.held.payload[i]);
     // How surprising was it for what had been learned until then: honest for the frames to come.
-    if (known && bin > 0) bits += state.out.bytes[i].measure(bin);
+    const ByteMoves& byte = state.out.bytes[i];
+    if (known && bin > 0) kdgat_add_bits(&sum, byte.measure(bin), byte.measure(1));
     state.out.bytes[i].count(bin);
   }
-  if (known) state.surprises.add(bits);
+  if (known) state.surprises.add(sum.moving + sum.still);
 }
 
 VehicleProfile ProfileBuilder::profile() const {

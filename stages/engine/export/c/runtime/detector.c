@@ -30,7 +30,7 @@ static int kdgat_judge(kdgat_state* s, uint32_t slot) {
     if (classifier > KDGAT_CLASSIFIER_THRESHOLD) classifier = KDGAT_CLASSIFIER_THRESHOLD;
     if (tails > KDGAT_TAILS_THRESHOLD) tails = KDGAT_TAILS_THRESHOLD;
   }
-  tails = kdgat_tails_of_broken(tails, KDGAT_TAILS_THRESHOLD, broken);
+  tails = kdgat_tails_of_sure(tails, KDGAT_TAILS_THRESHOLD, x, broken);
   s->classifier[s->filter_at] = classifier;
   s->tails[s->filter_at] = tails;
   s->filter_at = (s->filter_at + 1u) % KDGAT_OF;

@@ -210,6 +210,20 @@ TEST_CASE("a detector in C flags nothing without evidence", "[detector_c]") {
   }
 }
 
+TEST_CASE("a detector in C flags a missing id whatever the scores say", "[detector_c]") {
+  DetectorModel model = telling(drive(60, 1));
+  for (auto& [own, decision] : model.decisions) decision.classifier = decision.tails = 1e6;
+  const DetectorProgram program(model, "made");
+  program.compile("gcc -O2" + std::string(kStrictC99));
+  const Frames log = drive(30, 4);
+  const Frames silenced =
+      test::silenced(log, 10, 20, [&](uint32_t id) { return id == log.front().id; });
+  const std::string wanted = said_by(model, "made", silenced);
+  check_lines(wanted, program.says(silenced));
+  CHECK(count_of(wanted, "alarm") > 0);
+  CHECK(count_of(said_by(model, "made", log), "alarm") == 0);
+}
+
 TEST_CASE("a detector in C knows J1939, several buses and the vehicle's own thresholds",
           "[detector_c]") {
   SECTION("J1939") {

@@ -347,6 +347,35 @@ TEST_CASE("an id that was sent in a burst, or in some mode, is not missed", "[re
       1.5F);
 }
 
+TEST_CASE("bytes that rested begin to move together: that surprises once", "[relative]") {
+  // In the drive, from 5 s on the first `moving` bytes of id 2 grow by 20 from frame to frame.
+  const std::vector<CanFrame> usual = bus_of({{1, .01}, {2, .02}}, 60);
+  const VehicleProfile profile = profile_of(usual);
+  const auto most_new = [&](std::size_t moving) {
+    std::vector<CanFrame> log = bus_of({{1, .01}, {2, .02}}, 10);
+    uint8_t value = 0;
+    for (CanFrame& frame : log) {
+      if (frame.id != 2 || frame.time < 5) continue;
+      value = static_cast<uint8_t>(value + 20);
+      std::fill_n(frame.payload.begin(), moving, value);
+    }
+    float most = 0;
+    for (const RelativeWindow& window : windows_of(profile, log)) {
+      most = std::max(most, at(window, Relative::kNew));
+    }
+    return most;
+  };
+  const IdProfile& id = profile.ids[1];
+  REQUIRE(id.id == 2);
+  std::size_t rest = 0;
+  while (id.bytes[rest].counts()[0] == id.bytes[rest].total()) ++rest;
+  REQUIRE(rest >= 3);
+  CHECK(most_new(0) < 1);
+  CHECK(most_new(1) > 1);
+  CHECK(most_new(1) < 2);
+  CHECK(most_new(rest) == most_new(1));
+}
+
 TEST_CASE("a copy next to a true frame is early, whatever the true one changed", "[relative]") {
   // Byte 0 of id 5 changes every tenth frame, which by itself may explain an early frame.
   const auto log_of = [](double seconds) {
