@@ -11,6 +11,11 @@
 
 namespace kdgat::decision {
 
+/// Of the column silence: from here on an id is missing, and its window is flagged by itself, so many
+/// powers of ten above the threshold of the tails.
+inline constexpr float kMissing = KDGAT_MISSING;
+inline constexpr double kSure = KDGAT_SURE;
+
 /// Of some columns, ascending; a column without one is no evidence. Never empty.
 class Floors {
  public:

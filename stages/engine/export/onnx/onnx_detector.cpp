@@ -10,7 +10,6 @@
 #include "engine/data/can/windows/relative_windows.h"
 #include "engine/export/onnx/onnx_graph.h"
 #include "engine/export/onnx/onnx_network.h"
-#include "engine/portable/evidence.h"
 #include "kdgat/error.h"
 #include "kdgat/text.h"
 
@@ -158,12 +157,13 @@ std::string add_floors(OnnxGraph& g, const std::string& x, const decision::Floor
   return g.op("Cast", {reasons}, {{"to", static_cast<int64_t>(OnnxType::kBool)}});
 }
 
-/// In which windows an id is missing, see kdgat_tails_of_sure().
+/// In which windows an id is missing, see decision::kMissing.
 std::string add_missing(OnnxGraph& g, const std::string& x) {
   g.scope("missing");
   const std::string silence =
-      g.op("Gather", {x, g.number(int64_t{KDGAT_COL_SILENCE})}, {{"axis", int64_t{1}}});
-  return g.op("GreaterOrEqual", {silence, g.number(KDGAT_MISSING)});
+      g.op("Gather", {x, g.number(static_cast<int64_t>(data::Relative::kSilence))},
+           {{"axis", int64_t{1}}});
+  return g.op("GreaterOrEqual", {silence, g.number(decision::kMissing)});
 }
 
 std::string columns_text() {
@@ -197,7 +197,7 @@ std::string onnx_detector(const decision::DetectorModel& model, const decision::
                    g.op("Mul", {above(tails, decision.tails), g.number(std::log(10.0F))})});
   const std::string allowed = g.op("Where", {evidence, odd, g.op("Min", {odd, g.number(0.0F)})});
   const std::string missing = add_missing(g, x);
-  const auto sure = static_cast<float>(KDGAT_SURE * std::log(10.0));
+  const auto sure = static_cast<float>(decision::kSure * std::log(10.0));
   const std::string score =
       g.op("Where", {missing, g.op("Max", {allowed, g.number(sure)}), allowed}, {}, "score");
   g.output({classifier, OnnxType::kFloat, {"windows"}, "log-odds of an attack, by trees"});
