@@ -11,9 +11,9 @@
 
 namespace kdgat::decision {
 
-/// Of the column silence: from here on an id is missing, and its window is flagged by itself, so many
-/// powers of ten above the threshold of the tails.
+/// Of the column silence: from here on an id is missing, and its window is flagged by itself.
 inline constexpr float kMissing = KDGAT_MISSING;
+/// Powers of ten by which it is above the threshold of the tails.
 inline constexpr double kSure = KDGAT_SURE;
 
 /// Of some columns, ascending; a column without one is no evidence. Never empty.
