@@ -8,6 +8,7 @@
 
 #include "engine/data/can/windows/relative_windows.h"
 #include "engine/portable/evidence.h"
+#include "engine/portable/tails.h"
 
 namespace kdgat::detector {
 namespace {
@@ -21,11 +22,9 @@ using data::Relative;
 constexpr std::array kTailColumns = {static_cast<std::size_t>(Relative::kUnknown),
                                      static_cast<std::size_t>(Relative::kSilence)};
 
-/// The rarest that the tails say, or of a window in which an id is missing, which is flagged
-/// whatever the threshold.
+/// Of a window in which an id is missing it is beyond any threshold.
 double rarity_of(const decision::Tails& tails, std::span<const float> row) {
-  constexpr double kMostRare = 30;
-  return kdgat_tails_of_sure(tails.score(row), kMostRare, row.data(), 0);
+  return kdgat_tails_of_sure(tails.score(row), KDGAT_MOST_RARE, row.data(), 0);
 }
 
 std::span<const float> row_of(const std::vector<float>& values, std::size_t row) {

@@ -6,6 +6,8 @@
 
 #include "engine/portable/numbers.h"
 
+#define KDGAT_MOST_RARE 30.0 /* powers of ten: no window is rarer */
+
 /* The benign values of a column from the median on, and how rare each is. */
 typedef struct kdgat_tail {
   double excess; /* mean of what lies above the last value */
@@ -20,7 +22,7 @@ typedef struct kdgat_tails {
   uint32_t count;
 } kdgat_tails;
 
-/* Powers of ten by which the value of a column is rare in benign windows, at most 30. */
+/* Powers of ten by which the value of a column is rare in benign windows. */
 static inline double kdgat_rarity(const kdgat_tails* of, const kdgat_tail* tail, float value) {
   const float* values = of->values;
   const uint32_t last = tail->end - 1u;
@@ -29,7 +31,7 @@ static inline double kdgat_rarity(const kdgat_tails* of, const kdgat_tail* tail,
   if (value >= values[last]) {
     const double beyond = (double)(value - values[last]) / tail->excess / KDGAT_LOG_10;
     const double rare = of->rare[last] + beyond;
-    return rare < 30.0 ? rare : 30.0;
+    return rare < KDGAT_MOST_RARE ? rare : KDGAT_MOST_RARE;
   }
   low = tail->first;
   high = tail->end;
