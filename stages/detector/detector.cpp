@@ -65,7 +65,7 @@ int64_t ids_of(const graph::GraphStore& store) {
 StageInfo Detector::info() {
   StageInfo out;
   out.name = "detector";
-  out.version = 5;  // bytes that rest surprise once, a missing id is flagged
+  out.version = 6;  // surplus frames are evidence, ids that pause may pause for longer
   out.summary =
       "Learn what is usual on a vehicle's bus, detect attacks on it, at a budget of false alarms.";
   out.inputs = {graphs_of("can")};

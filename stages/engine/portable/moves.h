@@ -7,8 +7,8 @@
 #define KDGAT_RARE_BITS \
   3.0f /* a byte whose moves surprise more moves in less than one frame of eight */
 
-/* A byte whose moves surprise more rests: it moves in less than one frame of 32. */
-#define KDGAT_STILL_BITS 5.0f
+/* A byte whose moves surprise more rests: it moves in less than one frame of 16. */
+#define KDGAT_STILL_BITS 4.0f
 
 /* How far a byte moves: the bit width of the shorter way round 256 values. 0 to 8. */
 static inline unsigned kdgat_move_bin(uint8_t from, uint8_t to) {

@@ -31,7 +31,8 @@ enum {
   /* One such change in the last four frames of the id: in this one, or the one before it came
    * early itself. A copy of a true frame is neither. */
   KDGAT_ROW_LONE_CHANGE = 16,
-  KDGAT_ROW_BROKEN = 32 /* its payload breaks laws of its id, see laws.h */
+  KDGAT_ROW_BROKEN = 32, /* its payload breaks laws of its id, see laws.h */
+  KDGAT_ROW_SURPLUS = 64 /* see kdgat_is_surplus() */
 };
 
 #define KDGAT_WAS_EARLY 0x10u /* its last frame */
@@ -43,6 +44,7 @@ typedef struct kdgat_sender {
   double time;        /* of its last frame */
   double asleep;      /* seconds that its bus had slept until then */
   int64_t bus_frames; /* that its bus had carried until then */
+  float in_hand;      /* frames, see kdgat_is_surplus() */
   uint32_t window[4]; /* of each of its last frames: the window's number */
   uint16_t row[4];    /* and its place in rows */
   uint8_t length[4];  /* of its payload */

@@ -19,6 +19,7 @@
 
 #define KDGAT_NEAR 4           /* frames of an id that are kept */
 #define KDGAT_MOST 20.0f       /* no column is larger */
+#define KDGAT_IN_HAND 4.0f     /* frames of an id that may come at once */
 #define KDGAT_KNOWN_TIME 0x80u /* in kdgat_sender.run: `due` is known */
 
 enum { KDGAT_UNKNOWN = -1, KDGAT_EXCUSED = -2 }; /* in the place of a sender */
@@ -28,7 +29,7 @@ enum {
   KDGAT_COL_UNKNOWN,
   KDGAT_COL_LENGTH,
   KDGAT_COL_CROWD,
-  KDGAT_COL_CROWD_SHARE,
+  KDGAT_COL_SURPLUS,
   KDGAT_COL_CROWD_OFF,
   KDGAT_COL_CROWD_OFF2,
   KDGAT_COL_OFF_SHARE,
@@ -44,6 +45,7 @@ enum {
 };
 
 static inline void kdgat_sender_anew(kdgat_sender* sender) {
+  sender->in_hand = 0.0f;
   sender->seen = 0;
   sender->run = 0;
 }
@@ -200,6 +202,15 @@ typedef struct kdgat_seen {
   float distance; /* from when it is due, in periods */
 } kdgat_seen;
 
+/* Whether a frame is beyond twice as many as are usual: frames fill a bucket that leaks two of them
+ * a period, and one that it has no room for is surplus. gap: in periods. */
+static inline int kdgat_is_surplus(kdgat_sender* sender, float gap) {
+  sender->in_hand = kdgat_max(0.0f, sender->in_hand - 2.0f * gap);
+  if (sender->in_hand + 1.0f > KDGAT_IN_HAND) return 1;
+  sender->in_hand += 1.0f;
+  return 0;
+}
+
 static inline void kdgat_add_times(kdgat_sender* sender, const kdgat_usual* usual, kdgat_row* row,
                                    double time, kdgat_seen* seen) {
   float off, gap;
@@ -211,8 +222,10 @@ static inline void kdgat_add_times(kdgat_sender* sender, const kdgat_usual* usua
   seen->gap = (float)(time - sender->time);
   gap = (float)((time - sender->time) / usual->period);
   if (gap != gap) return;
-  row->early = kdgat_part(usual->early - gap);
-  if (usual->shortest > 0.0f) {
+  if (kdgat_is_surplus(sender, gap)) row->flags |= KDGAT_ROW_SURPLUS;
+  /* Where a unit starts, its first frame may come at any time before the second. */
+  if (sender->seen >= 2) row->early = kdgat_part(usual->early - gap);
+  if (sender->seen >= 2 && usual->shortest > 0.0f) {
     row->tight = gap * KDGAT_MOST > usual->shortest ? usual->shortest / gap : KDGAT_MOST;
   }
   if (usual->flags & KDGAT_IS_MISSED) {
@@ -436,7 +449,7 @@ static inline void kdgat_columns_add(kdgat_columns* c, const kdgat_compared* of,
   if (of->flags & KDGAT_ROW_WRONG_LENGTH) x[KDGAT_COL_LENGTH] += one;
   if (of->flags & KDGAT_ROW_BROKEN) ++c->broken;
   kdgat_raise(&x[KDGAT_COL_CROWD], of->crowd);
-  if (of->early >= 0.4f) x[KDGAT_COL_CROWD_SHARE] += one;
+  if (of->flags & KDGAT_ROW_SURPLUS) x[KDGAT_COL_SURPLUS] += one;
   if (of->off > 0.1f) x[KDGAT_COL_OFF_SHARE] += one;
   if (crowd_off > x[KDGAT_COL_CROWD_OFF]) {
     x[KDGAT_COL_CROWD_OFF2] = x[KDGAT_COL_CROWD_OFF];

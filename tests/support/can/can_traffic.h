@@ -43,7 +43,7 @@ inline float surprise(const data::IdProfile& usual, const uint8_t* from, const u
     const int up = static_cast<uint8_t>(to[i] - from[i]);
     const auto move = static_cast<unsigned>(std::min(up, 256 - up));
     const float bits = usual.bytes[i].surprise(static_cast<int>(std::bit_width(move)));
-    if (usual.bytes[i].surprise(1) > 5) {
+    if (usual.bytes[i].surprise(1) > 4) {
       still = std::max(still, bits);
     } else {
       moving += bits;

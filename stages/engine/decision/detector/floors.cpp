@@ -20,10 +20,10 @@ kdgat_floor floor_of(Relative column, float least) {
 }  // namespace
 
 Floors::Floors()
-    : floors_{floor_of(Relative::kUnknown, 1),    floor_of(Relative::kLength, 1e-6F),
-              floor_of(Relative::kNew, 2),        floor_of(Relative::kBack, 2),
-              floor_of(Relative::kCrowdNew, .5F), floor_of(Relative::kSilence, 2),
-              floor_of(Relative::kTight, 1.5F)} {}
+    : floors_{floor_of(Relative::kUnknown, 1),   floor_of(Relative::kLength, 1e-6F),
+              floor_of(Relative::kSurplus, .1F), floor_of(Relative::kNew, 2),
+              floor_of(Relative::kBack, 2),      floor_of(Relative::kCrowdNew, .5F),
+              floor_of(Relative::kSilence, 2),   floor_of(Relative::kTight, 1.5F)} {}
 
 json Floors::json() const {
   const std::vector<std::string> names = data::relative_names();

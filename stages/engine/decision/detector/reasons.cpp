@@ -29,7 +29,7 @@ bool fell(const BlamedIds& part, std::initializer_list<Relative> columns) {
                      [&](Relative which) { return part.columns[static_cast<std::size_t>(which)]; });
 }
 bool fell_in_times(const BlamedIds& part) {
-  return fell(part, {Relative::kCrowd, Relative::kCrowdShare, Relative::kCrowdOff,
+  return fell(part, {Relative::kCrowd, Relative::kSurplus, Relative::kCrowdOff,
                      Relative::kCrowdOff2, Relative::kOffShare, Relative::kCrowdBack,
                      Relative::kCrowdNew, Relative::kOffNew, Relative::kOffBack});
 }

@@ -8,9 +8,9 @@
 namespace kdgat::data {
 
 std::vector<std::string> relative_names() {
-  return {"unknown",    "length",    "crowd",      "crowd_share", "crowd_off",
-          "crowd_off2", "off_share", "crowd_back", "crowd_new",   "off_new",
-          "off_back",   "new",       "back",       "silence",     "tight"};
+  return {"unknown",    "length",    "crowd",      "surplus",   "crowd_off",
+          "crowd_off2", "off_share", "crowd_back", "crowd_new", "off_new",
+          "off_back",   "new",       "back",       "silence",   "tight"};
 }
 
 RelativeWindows::RelativeWindows(const VehicleProfile& profile, int64_t window)

@@ -33,18 +33,18 @@ enum class Relative : uint8_t {
   /// -log10 of the probability of so many frames whose id the profile does not have, see
   /// kMostExcused
   kUnknown = KDGAT_COL_UNKNOWN,
-  kLength = KDGAT_COL_LENGTH,           ///< share of frames of a length never seen
-  kCrowd = KDGAT_COL_CROWD,             ///< largest
-  kCrowdShare = KDGAT_COL_CROWD_SHARE,  ///< share of frames that come early by 0.4 periods or more
-  kCrowdOff = KDGAT_COL_CROWD_OFF,      ///< largest min(crowd, off)
-  kCrowdOff2 = KDGAT_COL_CROWD_OFF2,    ///< the second largest
-  kOffShare = KDGAT_COL_OFF_SHARE,      ///< share of frames with off > 0.1
-  kCrowdBack = KDGAT_COL_CROWD_BACK,    ///< largest min(crowd, back)
-  kCrowdNew = KDGAT_COL_CROWD_NEW,      ///< largest min(crowd, new)
-  kOffNew = KDGAT_COL_OFF_NEW,          ///< largest min(off, new)
-  kOffBack = KDGAT_COL_OFF_BACK,        ///< largest min(off, back)
-  kNew = KDGAT_COL_NEW,                 ///< largest
-  kBack = KDGAT_COL_BACK,               ///< largest
+  kLength = KDGAT_COL_LENGTH,         ///< share of frames of a length never seen
+  kCrowd = KDGAT_COL_CROWD,           ///< largest
+  kSurplus = KDGAT_COL_SURPLUS,       ///< share of frames beyond twice as many as are usual
+  kCrowdOff = KDGAT_COL_CROWD_OFF,    ///< largest min(crowd, off)
+  kCrowdOff2 = KDGAT_COL_CROWD_OFF2,  ///< the second largest
+  kOffShare = KDGAT_COL_OFF_SHARE,    ///< share of frames with off > 0.1
+  kCrowdBack = KDGAT_COL_CROWD_BACK,  ///< largest min(crowd, back)
+  kCrowdNew = KDGAT_COL_CROWD_NEW,    ///< largest min(crowd, new)
+  kOffNew = KDGAT_COL_OFF_NEW,        ///< largest min(off, new)
+  kOffBack = KDGAT_COL_OFF_BACK,      ///< largest min(off, back)
+  kNew = KDGAT_COL_NEW,               ///< largest
+  kBack = KDGAT_COL_BACK,             ///< largest
   /// longest silence of a regular id that a frame ends or that lasts at the window's end, in the
   /// longest silence of the profile
   kSilence = KDGAT_COL_SILENCE,

@@ -41,9 +41,12 @@ std::vector<float> rare_of(const VehicleProfile& profile, int64_t window) {
 /// Without the places of its moves and lengths.
 kdgat_usual usual_of(const IdProfile& id, double seconds) {
   constexpr float kLeastTolerance = 0.02F, kMostTolerance = 0.25F, kMargin = 1.5F, kFewGaps = 10;
+  constexpr float kPause = 5, kLonger = 3;
   kdgat_usual out{};
   out.period = id.period;
-  out.longest = id.period * std::max(id.late, id.silence);
+  // Where an id pauses by design, another pause may be longer than all that were seen.
+  const bool pauses = id.silence > kPause * id.late;
+  out.longest = id.period * std::max(id.late, id.silence) * (pauses ? kLonger : 1);
   out.pause = id.period * std::max(id.late, 1.0F);
   out.early = id.early - kSlack;
   // Few gaps do not show the short ones.

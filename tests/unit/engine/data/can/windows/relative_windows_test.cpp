@@ -16,15 +16,22 @@ namespace kdgat::data {
 namespace {
 
 using test::at;
+using test::bus_of;
 using test::drive;
 using test::windows_of;
 using Columns = std::array<float, kRelativeColumns>;
+
+/// Seconds: another pause of an id that pauses may be three times as long.
+double longest_of(const IdProfile& usual) {
+  const double longest = usual.period * std::max(usual.late, usual.silence);
+  return usual.silence > 5 * usual.late ? 3 * longest : longest;
+}
 
 /// The plain form: the whole log in memory, id by id, as the header says it.
 std::vector<Columns> reference(const VehicleProfile& profile, const std::vector<CanFrame>& log,
                                std::size_t size) {
   struct Values {
-    bool known = false, excused = false, wrong_length = false;
+    bool known = false, excused = false, wrong_length = false, surplus = false;
     float early = 0, crowd = 0, off = 0, silence = 0, fresh = 0, back = 0, tight = 0;
   };
   const std::size_t windows = log.size() / size;
@@ -61,7 +68,7 @@ std::vector<Columns> reference(const VehicleProfile& profile, const std::vector<
     };
     const auto early = [&](int at) {
       constexpr float kSlack = 0.05F;  // of a period
-      if (at < 1 || at >= n || !(usual->period > 0)) return 0.0F;
+      if (at < 2 || at >= n || !(usual->period > 0)) return 0.0F;
       const auto gap = static_cast<float>((time[row(at)] - time[row(at - 1)]) / usual->period);
       return std::clamp(usual->early - kSlack - gap, 0.0F, 1.0F);
     };
@@ -74,6 +81,8 @@ std::vector<Columns> reference(const VehicleProfile& profile, const std::vector<
     const float tolerance = std::clamp(1.5F * usual->jitter, 0.02F, 0.25F);
     const float trust = 1 - std::min(1.0F, 2 * usual->jitter);
     if (usual->period > 0) times.start(usual->period, tolerance);
+    const double usual_silence = longest_of(*usual);
+    float bucket = 0;
     for (int k = 0; k < n; ++k) {
       Values& v = values[row(k)];
       v.known = true;
@@ -87,14 +96,16 @@ std::vector<Columns> reference(const VehicleProfile& profile, const std::vector<
         if (seen(k, k + 1) && !explained(k, k + 1)) v.crowd = std::max(v.crowd, early(k + 1));
         if (k > 0) {
           const auto gap = static_cast<float>((time[row(k)] - time[row(k - 1)]) / usual->period);
-          const double usual_silence = usual->period * std::max(usual->late, usual->silence);
+          bucket = std::max(0.0F, bucket - 2 * gap);
+          v.surplus = bucket > 3;
+          if (!v.surplus) ++bucket;
           const double silent = (time[row(k)] - time[row(k - 1)]) / usual_silence;
           const bool is_often = usual->frames >= IdProfile::kManyFrames;
           if (is_often && usual->is_missed(profile.seconds))
             v.silence = std::clamp(static_cast<float>(silent), 0.0F, 20.0F);
           const auto gaps = static_cast<float>(usual->frames);
           const float shortest = usual->early * gaps / (gaps + 10);
-          if (shortest > 0 && !explained(k, k)) v.tight = std::min(20.0F, shortest / gap);
+          if (k > 1 && shortest > 0 && !explained(k, k)) v.tight = std::min(20.0F, shortest / gap);
         }
       }
       std::vector<float> changes;
@@ -112,7 +123,6 @@ std::vector<Columns> reference(const VehicleProfile& profile, const std::vector<
     for (std::size_t w = 0; w < windows; ++w) {
       const auto after = std::upper_bound(list.begin(), list.end(), (w + 1) * size - 1);
       if (after == list.begin()) continue;
-      const double usual_silence = usual->period * std::max(usual->late, usual->silence);
       const double since = time[(w + 1) * size - 1] - time[*(after - 1)];
       const double silent = since / usual_silence;
       silence[w] = std::max(silence[w], std::min(20.0F, static_cast<float>(silent)));
@@ -146,7 +156,7 @@ std::vector<Columns> reference(const VehicleProfile& profile, const std::vector<
     out[w] = {unknown > 0.5 ? static_cast<float>(std::clamp(rare, 0.0, 20.0)) : 0,
               share([](const Values& v) { return v.wrong_length; }),
               largest([](const Values& v) { return v.crowd; }),
-              share([](const Values& v) { return v.early >= 0.4F; }),
+              share([](const Values& v) { return v.surplus; }),
               largest(crowd_off),
               largest(crowd_off, 1),
               share([](const Values& v) { return v.off > 0.1F; }),
@@ -259,92 +269,6 @@ TEST_CASE("steps back in time say nothing", "[relative]") {
   const auto a = windows_of(profile, log), b = windows_of(profile, monotonic);
   REQUIRE(a.size() == b.size());
   for (std::size_t w = 0; w < a.size(); ++w) CHECK(a[w].x == b[w].x);
-}
-
-struct Sent {
-  uint32_t id;
-  double period;
-  double until = INFINITY;  // from then on it is silent..
-  double again = INFINITY;  // ..until then
-};
-
-/// Each id on time, with a counter.
-std::vector<CanFrame> bus_of(const std::vector<Sent>& ids, double seconds) {
-  std::vector<CanFrame> out;
-  for (const Sent& one : ids) {
-    for (int k = 0; k * one.period < seconds; ++k) {
-      CanFrame frame;
-      frame.id = one.id;
-      frame.time = k * one.period + 1e-5 * one.id;
-      if (frame.time >= one.until && frame.time < one.again) continue;
-      frame.length = 8;
-      frame.label = 0;
-      frame.payload[7] = static_cast<uint8_t>(k % 16);
-      out.push_back(frame);
-    }
-  }
-  std::sort(out.begin(), out.end(),
-            [](const CanFrame& a, const CanFrame& b) { return a.time < b.time; });
-  return out;
-}
-
-/// The least and the largest silence of windows that end in (begin, end).
-std::pair<float, float> silences(const VehicleProfile& profile, const std::vector<CanFrame>& log,
-                                 double begin, double end) {
-  std::pair<float, float> out = {INFINITY, 0};
-  for (const RelativeWindow& window : windows_of(profile, log)) {
-    if (window.end <= begin || window.end >= end) continue;
-    const float silence = at(window, Relative::kSilence);
-    out = {std::min(out.first, silence), std::max(out.second, silence)};
-  }
-  return out;
-}
-
-TEST_CASE("an id that stops is silent until it sends again", "[relative]") {
-  // 10, 11 and 12 have few frames when the profile was learned.
-  const std::vector<Sent> usual = {{1, .01}, {2, .01}, {3, .02}, {4, .02},
-                                   {5, .02}, {10, .1}, {11, .1}, {12, .2}};
-  const VehicleProfile profile = profile_of(bus_of(usual, 15));
-  for (const IdProfile& one : profile.ids) {
-    INFO(one.id);
-    CHECK(one.is_missed(profile.seconds));
-    CHECK((one.frames >= IdProfile::kManyFrames) == (one.id < 10));
-  }
-  const auto with = [&](std::initializer_list<std::size_t> silent) {
-    std::vector<Sent> out = usual;
-    for (const std::size_t i : silent) out[i].until = 8, out[i].again = 16;
-    return bus_of(out, 24);
-  };
-  SECTION("often or rarely sent, alone") {
-    for (const std::size_t i : {2, 5, 7}) {
-      INFO("id " << usual[i].id);
-      const std::vector<CanFrame> log = with({i});
-      CHECK(silences(profile, log, 8.9, 16).first > 2);
-      CHECK(silences(profile, log, 0, 8).second < 1.5F);
-      CHECK(silences(profile, log, 17, 24).second < 1.5F);
-    }
-  }
-  SECTION("a unit of rarely sent ids pauses as a whole") {
-    CHECK(silences(profile, with({5, 6}), 0, 24).second < 2);
-  }
-  SECTION("of ids that are often sent each is missed") {
-    CHECK(silences(profile, with({2, 3}), 9, 16).first > 2);
-  }
-}
-
-TEST_CASE("an id that was sent in a burst, or in some mode, is not missed", "[relative]") {
-  const VehicleProfile profile =
-      profile_of(bus_of({{1, .01}, {2, .02}, {3, .012, 5}, {4, .05, 9}}, 15));
-  std::vector<uint32_t> missed;
-  for (const IdProfile& one : profile.ids) {
-    INFO(one.id);
-    REQUIRE(one.regular());
-    if (one.is_missed(profile.seconds)) missed.push_back(one.id);
-  }
-  CHECK(missed == std::vector<uint32_t>{1, 2});
-  CHECK(
-      silences(profile, bus_of({{1, .01}, {2, .02}, {3, .012, 5}, {4, .05, 9}}, 24), 0, 24).second <
-      1.5F);
 }
 
 TEST_CASE("bytes that rested begin to move together: that surprises once", "[relative]") {

@@ -8,6 +8,7 @@
 #include "engine/arrays/random.h"
 #include "kdgat/error.h"
 #include "support/can/can_drive.h"
+#include "support/can/can_traffic.h"
 
 namespace kdgat::data {
 namespace {
