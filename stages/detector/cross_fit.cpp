@@ -22,7 +22,7 @@ using data::Relative;
 constexpr std::array kTailColumns = {static_cast<std::size_t>(Relative::kUnknown),
                                      static_cast<std::size_t>(Relative::kSilence)};
 
-/// Of a window in which an id is missing it is beyond any threshold.
+/// A window in which an id is missing is beyond any threshold.
 double rarity_of(const decision::Tails& tails, std::span<const float> row) {
   return kdgat_tails_of_sure(tails.score(row), KDGAT_MOST_RARE, row.data(), 0);
 }
