@@ -99,12 +99,12 @@ std::string histogram_figure(const std::string& part, const json& method) {
                 "scores beyond them.");
 }
 
-/// ROC and recall over false alarms an hour, a line for each method.
+/// ROC and recall over false windows an hour, a line for each method.
 std::string curves_figures(const std::string& part, const json& methods) {
   constexpr const char* kFound = "attack windows found";
   Chart roc = chart_of_shares("ROC, " + part, "false alarms among benign windows", kFound);
-  Chart budget = chart_of_shares("Recall by false alarms an hour, " + part, "", kFound);
-  budget.x = {.title = "false alarms an hour", .scale = Axis::Scale::kLog};
+  Chart budget = chart_of_shares("Recall by false windows an hour, " + part, "", kFound);
+  budget.x = {.title = "false windows an hour", .scale = Axis::Scale::kLog};
   double least_rate = 0;  // one false window in all the hours there are
   for (std::size_t i = 0; i < methods.size(); ++i) {
     const json& method = methods[i];

@@ -24,7 +24,7 @@ constexpr const char* kBudget = "false_alarms";
 constexpr const char* kFitHelp =
     R"(Make a detector of a vehicle's logs: one command from log files to a model with a threshold.
 
-  kdgat fit logs/                                   thresholds for as few false alarms as the
+  kdgat fit logs/                                   thresholds for as few false windows as the
                                                     benign traffic supports
   kdgat fit logs/ -o mine --budget 100/h            mine/detector.json and mine/report.html
   kdgat fit drive.csv.gz --budget 1/min --dry-run   what would run; change nothing
@@ -41,7 +41,7 @@ to learn from, and all traffic is taken as benign. It is kdgat run --preset fit 
 is resumed, planned (kdgat plan) and submitted (kdgat submit) as such.
 
   -o, --output DIR     put detector.json and report.html there (else they stay in the run's folder)
-  --budget N/h         false alarms an hour, or /min, /day; without it the smallest that the benign
+  --budget N/h         false windows an hour, or /min, /day; without it the smallest that the benign
                        traffic supports. A smaller one ends with 2
 
 See kdgat run --help for all else, kdgat run detector --help for options.
@@ -67,7 +67,7 @@ struct FitFlags {
           options.profile.overrides.push_back(
               {kBudget, nlohmann::json(*budget).dump(), line.place()});
         } else {
-          line.problem("--budget: " + text + " is no budget of false alarms",
+          line.problem("--budget: " + text + " is no budget of false windows",
                        "e.g. 100/h, 2/min or 48/day");
         }
       });

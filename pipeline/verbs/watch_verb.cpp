@@ -64,7 +64,7 @@ void declare_times(CommandLine& line, WatchRequest& request) {
     if (const std::optional<double> budget = per_hour(text)) {
       options["budget"] = *budget;
     } else {
-      line.problem("--budget: " + text + " is no budget of false alarms", "e.g. 10/h or 48/day");
+      line.problem("--budget: " + text + " is no budget of false windows", "e.g. 10/h or 48/day");
     }
   });
   line.value("--heartbeat", [&](const std::string& text) {
@@ -162,8 +162,8 @@ the same frames, and {"event":"traffic",..} at each heartbeat.
   --replay LOG         a log of any form in the place of a bus, by the same code; - = standard input
   --speed S            seconds of the log in one second, or max (default 1)
   --calibrate T        learn what is usual from this much traffic: 5min, 90s; or 300 windows
-  --budget N/h         with a time to calibrate: false alarms an hour that may be; the last third of
-                       that time may raise the threshold, never lower it
+  --budget N/h         with a time to calibrate: false windows an hour that may be; the last third
+                       of that time may raise the threshold, never lower it
   --save FILE          write the detector with what was learned: the next start needs no calibration
   --threshold X        windows that score above it are flagged
   --filter ID:MASK     ids that are watched, in hexadecimal; may be said again

@@ -65,9 +65,9 @@ int64_t ids_of(const graph::GraphStore& store) {
 StageInfo Detector::info() {
   StageInfo out;
   out.name = "detector";
-  out.version = 6;  // surplus frames are evidence, ids that pause may pause for longer
+  out.version = 7;  // a budget counts flagged windows and the time under alarm
   out.summary =
-      "Learn what is usual on a vehicle's bus, detect attacks on it, at a budget of false alarms.";
+      "Learn what is usual on a vehicle's bus, detect attacks on it, at a budget of false windows.";
   out.inputs = {graphs_of("can")};
   out.outputs = {{"detector", kind::kModel}, {"channel", kind::kData}};
   out.speaks = 5;
@@ -127,7 +127,7 @@ StageResult Detector::run(const Options& options, const Request& request, Host& 
   stop_if_cancelled(host);
   const decision::DetectorModel& model = trained.model;
   for (const std::string& sentence : trained.not_learned) warn(sentence);
-  warn(sentence_of_flagged_benign(trained.left_out, model));
+  warn(sentence_of_odd_benign(trained.left_out, model));
   model.write(request.run_dir / decision::kDetectorFile);
   const std::optional<compare::Baselines> baselines =
       fit_baselines(training, options, request, host);

@@ -38,17 +38,17 @@ struct DetectorOptions {
     using O = DetectorOptions;
     return std::tuple{
         field("window", &O::window, "Frames of a window.").range(10, 10000),
-        field("false_alarms", &O::false_alarms,
-              "Budget of false alarms an hour, from which the thresholds follow; 0: the smallest "
-              "that "
-              "the benign traffic supports.")
+        field(
+            "false_alarms", &O::false_alarms,
+            "Budget: benign windows an hour that may be flagged, from which the thresholds follow; "
+            "0: the smallest that the benign traffic supports.")
             .range(0, 1e6),
         field(
             "take_supported", &O::take_supported,
             "Take the smallest budget that the benign traffic supports where the one asked for is "
             "smaller; otherwise an error."),
         field("least_odds", &O::least_odds,
-              "Odds of an attack below which nothing is flagged, however few false alarms the "
+              "Odds of an attack below which nothing is flagged, however few false windows the "
               "benign traffic at hand would have; benign windows count benign_weight times.")
             .range(0.001, 1000),
         field("alarm_windows", &O::alarm_windows,

@@ -53,7 +53,7 @@ ResultTable LeftOut::table() const {
 }
 
 LeftOut left_out_figures(const Learning& learning, const CrossFit& fit,
-                         const decision::DetectorModel& model) {
+                         const decision::DetectorModel& model, double least) {
   const LearningSet& rows = learning.rows;
   LeftOut out;
   constexpr double kNothing = std::numeric_limits<float>::lowest();
@@ -74,6 +74,7 @@ LeftOut left_out_figures(const Learning& learning, const CrossFit& fit,
     const decision::Decision& decision = model.decision(rows.own[i]);
     const bool is_flagged = log_odds > decision.classifier || rarity > decision.tails;
     count.detector += is_flagged ? 1 : 0;
+    if (&count == &out.benign) out.odd_benign += log_odds > least ? 1 : 0;
     count.rule += rows.rule[i] > compare::RuleWindows::kThreshold ? 1 : 0;
   }
   for (const Held& held : learning.held) out.benign_hours += held.seconds / kHour;

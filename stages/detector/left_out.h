@@ -23,7 +23,8 @@ struct LeftOut {
   LeftOutCount labelled;                         ///< attack windows of the logs as they are
   std::map<std::string, LeftOutCount> injected;  ///< attack windows by kind of attack
   LeftOutCount benign;                           ///< of the logs as they are: flagged is false
-  double benign_hours = 0;                       ///< of Held windows
+  int64_t odd_benign = 0;   ///< of these, have evidence and odds of an attack above least_odds
+  double benign_hours = 0;  ///< of Held windows
 
   /// {"labelled","benign": {"windows","detector","rule"}, "injected": {kind: the same},
   ///  "benign_hours"}
@@ -34,8 +35,8 @@ struct LeftOut {
 
 /// Against the thresholds of `model`, by its alarm rule. A window is counted once for each profile
 /// that it was seen against. Rows that no fold's model judged do not count. `fit`: of
-/// learning.rows.
+/// learning.rows. `least`: log-odds, see DetectorOptions::least_odds.
 LeftOut left_out_figures(const Learning& learning, const CrossFit& fit,
-                         const decision::DetectorModel& model);
+                         const decision::DetectorModel& model, double least);
 
 }  // namespace kdgat::detector

@@ -118,24 +118,23 @@ std::string sentence_of_attacked(const decision::Log& log, const FlaggedCount& c
          " are flagged by a model of the other logs. Label it to have it learned from";
 }
 
-std::string sentence_of_flagged_benign(const LeftOut& left_out,
-                                       const decision::DetectorModel& model) {
-  constexpr int64_t kFew = 10;       // windows
-  constexpr double kFarBeyond = 10;  // an alarm is often of several windows
-  constexpr double kUsual = 0.01;    // of the windows, also with a budget of 0
+std::string sentence_of_odd_benign(const LeftOut& left_out, const decision::DetectorModel& model) {
+  constexpr int64_t kFew = 10;  // windows
+  constexpr double kFarBeyond = 10;
+  constexpr double kUsual = 0.01;  // of the windows, also with a budget of 0
   double budget = 0;
   for (const auto& [own, decision] : model.decisions) {
     budget = std::max(budget, decision.budget.per_hour);
   }
-  const LeftOutCount& benign = left_out.benign;
-  const double flagged = static_cast<double>(benign.detector);
+  const auto odd = static_cast<double>(left_out.odd_benign);
   const double usual = std::max(kFarBeyond * budget * left_out.benign_hours,
-                                kUsual * static_cast<double>(benign.windows));
-  if (benign.detector < kFew || flagged <= usual) return "";
-  return "flagged are " + grouped(benign.detector) + " of " + grouped(benign.windows) +
-         " windows that are taken as benign and were left out of training in turn, " +
-         rate_text(flagged / left_out.benign_hours) + "; the budget is " + rate_text(budget) +
-         ". The logs may hold attacks without a label";
+                                kUsual * static_cast<double>(left_out.benign.windows));
+  if (left_out.odd_benign < kFew || odd <= usual) return "";
+  return grouped(left_out.odd_benign) + " of " + grouped(left_out.benign.windows) +
+         " windows that are taken as benign look like attacks to models of the other logs, " +
+         rate_text(odd / left_out.benign_hours) + ". To keep the budget of " + rate_text(budget) +
+         " the threshold is higher than them, and than attacks like them. The logs may hold "
+         "attacks without a label";
 }
 
 std::string sentence_of_reach(const LeftOut& left_out) {
@@ -231,7 +230,7 @@ std::string sentence_of_thresholds(const decision::DetectorModel& model,
                      : "for vehicles known by " + grouped(own) + " windows of their own");
   }
   const bool is_taken = options.false_alarms == 0 || least > options.false_alarms;
-  return "thresholds for a budget of false alarms" +
+  return "thresholds for a budget of false windows" +
          std::string(is_taken ? ", the smallest that the benign traffic supports: " : ": ") + out +
          (model.alarm_rule.is_single()
               ? ""

@@ -26,10 +26,8 @@ std::vector<std::string> sentences_of_logs(std::span<const decision::Log> logs,
 std::string sentence_of_unlabelled(std::span<const decision::Log> logs);
 /// That the log was not learned from, and why.
 std::string sentence_of_attacked(const decision::Log& log, const FlaggedCount& count);
-/// That the benign traffic left out of training is flagged far more often than the budget allows;
-/// "" if it is not.
-std::string sentence_of_flagged_benign(const LeftOut& left_out,
-                                       const decision::DetectorModel& model);
+/// That far more benign windows look like attacks than the budget allows; "" if not.
+std::string sentence_of_odd_benign(const LeftOut& left_out, const decision::DetectorModel& model);
 /// Which injected attacks the detector finds, finds in part and is blind to, by the windows that
 /// were left out of training in turn; "" where there are none.
 std::string sentence_of_reach(const LeftOut& left_out);

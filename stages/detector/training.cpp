@@ -42,7 +42,7 @@ void check_rows(const LearningSet& rows) {
       "some 100 windows of benign traffic at the beginning of a log are needed");
 }
 
-/// The classifier may raise all alarms that the budget allows, the tails those that it leaves.
+/// The classifier may flag all windows that the budget allows, the tails those that it leaves.
 decision::Decision decide(const Listened& listened, const DetectorOptions& options) {
   constexpr double kLeastRare = 3;  // one window in a thousand: nothing more common is odd
   decision::Decision out;
@@ -50,12 +50,10 @@ decision::Decision decide(const Listened& listened, const DetectorOptions& optio
       decision::budget_of(listened.classifier, options.false_alarms, options.take_supported);
   out.classifier = std::max(std::log(options.least_odds),
                             decision::threshold_for(listened.classifier, out.budget.allowed));
-  int64_t left = out.budget.allowed;
-  for (const decision::Stretch& stretch : listened.classifier) {
-    left -= decision::count_events(stretch.scores, out.classifier);
-  }
-  out.tails =
-      std::max(kLeastRare, decision::threshold_for(listened.tails, std::max<int64_t>(0, left)));
+  const decision::Flagged of_it = decision::flagged_in(listened.classifier, out.classifier);
+  const decision::Flagged left{std::max<int64_t>(0, out.budget.allowed.windows - of_it.windows),
+                               std::max(0.0, out.budget.allowed.seconds - of_it.seconds)};
+  out.tails = std::max(kLeastRare, decision::threshold_for(listened.tails, left));
   return out;
 }
 
@@ -148,7 +146,7 @@ std::optional<TrainedDetector> train_unless_attacked(std::span<const decision::L
       {},
       {}};
   told.log(sentence_of_thresholds(out.model, options));
-  out.left_out = left_out_figures(learning, fit, out.model);
+  out.left_out = left_out_figures(learning, fit, out.model, log_odds);
   if (const std::string reach = sentence_of_reach(out.left_out); !reach.empty()) told.log(reach);
   return out;
 }

@@ -67,7 +67,7 @@ struct FusionOptions {
               "Quantile of the errors of benign training graphs that is an anomaly of 0.5.")
             .range(0.5, 1),
         field("channel_false_alarms", &O::channel_false_alarms,
-              "With a detector: false alarms an hour that the fusion may add to it, set on benign "
+              "With a detector: false windows an hour that the fusion may add to it, set on benign "
               "validation windows; 0 = as few as they support.")
             .range(0, 1e6),
         field("fusion_weight", &O::fusion_weight,

@@ -163,7 +163,10 @@ class LiveScoring {
     report_.add(live, *judge_);
     if (judge_->windows() == before) return;
     report_.judged(live, judge_->last_score(), monotonic_now());
-    if (phase() == Phase::kBudget) scores_.push_back(judge_->last_score());
+    // What is missing is flagged by itself, whatever the threshold.
+    if (phase() == Phase::kBudget && !judge_->is_missing()) {
+      scores_.push_back(judge_->last_score());
+    }
   }
 
   void calibrate(const LiveFrame& live, bool restarts) {
@@ -216,7 +219,7 @@ class LiveScoring {
   void finish_budget() {
     measures_ = false;
     decision::Stretch stretch{std::move(scores_), clock_.seconds() - learned_seconds_};
-    const auto allowed = static_cast<int64_t>(options_.budget * stretch.seconds / 3600);
+    const decision::Flagged allowed = decision::allowed_in({&stretch, 1}, options_.budget);
     double threshold = model_->threshold();
     if (!stretch.scores.empty()) {
       threshold = std::max(threshold, decision::threshold_for({&stretch, 1}, allowed));
@@ -225,7 +228,7 @@ class LiveScoring {
     model_->set_threshold(threshold);
     judge_ = new_judge();
     host_.log("info", name_ + ": threshold " + format_number("%.3f", threshold) + ", with " +
-                          std::to_string(allowed) + " alarms allowed in " +
+                          std::to_string(allowed.windows) + " flagged windows allowed in " +
                           seconds_text(stretch.seconds) + " of benign traffic");
   }
 

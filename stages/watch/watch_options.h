@@ -44,9 +44,10 @@ struct WatchOptions : data::LogReading {
               "With a detector: the first so many seconds of the bus are taken as benign, and what "
               "is usual on it is learned from them, whatever vehicle it is; 0 = not.")
             .range(0, 86400),
-        field("budget", &O::budget,
-              "False alarms an hour that may be: the last third of calibrate_seconds may raise the "
-              "threshold, never lower it; 0 = the threshold stays.")
+        field(
+            "budget", &O::budget,
+            "False windows an hour that may be: the last third of calibrate_seconds may raise the "
+            "threshold, never lower it; 0 = the threshold stays.")
             .range(0, 1e6),
         field("vehicle", &O::vehicle,
               "With a detector: the vehicle of it that the bus is of; empty = found by the first "

@@ -130,7 +130,7 @@ attack_rows            integer      left out, as labels say so
 windows                integer      that were learned from
 seconds                number       of traffic, seconds
 parameters             integer      of the detector
-false_alarms_per_hour  number       the budget of the threshold
+false_alarms_per_hour  number       the budget of the threshold, in windows
 )";
 
 constexpr const char* kExportedKeys = R"(

@@ -16,7 +16,6 @@ using nlohmann::json;
 
 constexpr double kHour = 3600;
 constexpr int64_t kSameAttack = 20;  // attacked windows no further apart are of one attack
-constexpr double kHeld = 2;          // seconds that an alarm lasts after a flagged window
 constexpr float kNever = -std::numeric_limits<float>::infinity();
 
 /// Attacks of a log: attacked windows, those near one another together.
@@ -36,23 +35,16 @@ struct Pool {
   Found found;
 };
 
-/// How long falsely flagged windows of one log keep an alarm open, window after window.
-class TimeUnderAlarm {
- public:
-  /// `seconds`: of the window.
-  void add(double seconds, bool is_false) {
-    if (is_false) {
-      const double until = now_ + seconds + kHeld;
-      sum_ += until - std::max(now_, until_);
-      until_ = until;
-    }
-    now_ += seconds;
+/// Alarms of windows one after another, each log by itself.
+int64_t count_opened(const std::vector<float>& scores, const Verdicts& said) {
+  // Of scores on any scale it counts whether they are above the threshold, not by how much.
+  decision::AlarmStream stream(said.threshold, said.log_odds ? decision::kDeadband : 0);
+  int64_t out = 0, number = 0;
+  for (const float score : scores) {
+    out += stream.add(number++, score) == decision::AlarmStream::Change::kOpened ? 1 : 0;
   }
-  double seconds() const { return sum_ - std::max(0.0, until_ - now_); }
-
- private:
-  double now_ = 0, until_ = 0, sum_ = 0;
-};
+  return out;
+}
 
 void count_alarms(const JudgedLog& log, const Verdicts& said, bool without_suspects, Found& out) {
   const std::size_t first = log.first_of(said);
@@ -84,13 +76,9 @@ void count_alarms(const JudgedLog& log, const Verdicts& said, bool without_suspe
     }
     const bool beside = open && since_attack <= kSameAttack;
     const bool left_out = beside || (without_suspects && log.suspect[w] > 0);
-    benign.push_back(left_out || (!said.log_odds && !flagged) ? kNever : said.scores[i]);
+    benign.push_back(left_out ? kNever : said.scores[i]);
   }
-  if (!said.log_odds) {
-    // Of scores on any scale it counts whether they are above the threshold, not by how much.
-    for (float& score : benign) score = score > kNever ? 1 : kNever;
-  }
-  out.false_events += decision::count_events(benign, said.log_odds ? said.threshold : 0);
+  out.false_events += count_opened(benign, said);
 }
 
 Pool pool(const JudgedLogs& logs, const std::string& method, bool without_suspects) {
@@ -99,7 +87,7 @@ Pool pool(const JudgedLogs& logs, const std::string& method, bool without_suspec
     const Verdicts* said = log->find(method);
     if (said == nullptr) continue;
     train::Confusion& file = out.files.emplace_back();
-    TimeUnderAlarm under_alarm;
+    decision::TimeUnderAlarm under_alarm;
     for (std::size_t i = 0; i < said->scores.size(); ++i) {
       const std::size_t w = i + log->first_of(*said);
       if (without_suspects && log->suspect[w] > 0) continue;

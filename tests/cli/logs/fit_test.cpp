@@ -70,7 +70,7 @@ TEST_CASE("fit refuses what it cannot do", "[cli][fit]") {
     CHECK_THAT(said.err, Contains(text));
   };
   hears("fit", 2, "kdgat fit needs logs");
-  hears("fit logs --budget soon", 2, "--budget: soon is no budget of false alarms");
+  hears("fit logs --budget soon", 2, "--budget: soon is no budget of false windows");
   hears("fit logs --budget 0/h", 2, "0/h is no budget");
   hears("fit logs logs", 2, "--data is given twice");
   hears("fit nowhere", 3, "nowhere: ");
@@ -166,7 +166,7 @@ TEST_CASE("logs without labels among others are named, wherever they are taken a
       json::parse(made.out).at("steps").at(0).at("result").at("metrics").at("warnings");
   CHECK_THAT(warnings.at(0).get<std::string>(), Contains(named));
   CHECK_THAT(warnings.at(1).get<std::string>(),
-             Contains("taken as benign and were left out of training") && Contains("budget"));
+             Contains("taken as benign look like attacks") && Contains("budget"));
 
   const std::string adapt = "adapt mine/detector.json -o more.json --force ";
   must_kdgat("data convert drives/attack-free-vehicle1.csv -o plain.log", scratch.path());

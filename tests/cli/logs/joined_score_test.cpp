@@ -65,6 +65,7 @@ TEST_CASE("windows score what the detector or the fusion says, whichever is more
        {"model.safetensors", "autoencoder.safetensors", "classifier.safetensors"}) {
     fs::copy_file(t.run / "fusion" / file, t.scratch / "alone" / file);
   }
+  std::size_t spoken = 0;
   for (const std::string log : {kKnown, kNew}) {
     INFO(log);
     const std::vector<Row> both = t.score(log + " --run '" + fusion + "'");
@@ -95,7 +96,7 @@ TEST_CASE("windows score what the detector or the fusion says, whichever is more
       }
       if (score > alone) by_raw[raw.at(one.at("row"))] = score;
     }
-    CHECK(by_raw.size() > 3);  // the channel speaks
+    spoken += by_raw.size();
     double before = -1e9;
     for (const auto& [of, score] : by_raw) {
       CHECK(score >= before);  // and rises with what the networks say
@@ -108,6 +109,7 @@ TEST_CASE("windows score what the detector or the fusion says, whichever is more
             Approx(std::stod(both[i].at("score"))).epsilon(1e-4).margin(1e-4));
     }
   }
+  CHECK(spoken > 3);  // of windows that the channel decides
 }
 
 TEST_CASE("a fusion with a detector explains, alarms and refuses as a detector does",
@@ -120,7 +122,7 @@ TEST_CASE("a fusion with a detector explains, alarms and refuses as a detector d
   CHECK_THAT(told.err, Catch::Contains("a vehicle never seen") && Catch::Contains(" alarm"));
   const CommandResult share = t.kdgat("score " + std::string(kNew) + by + "--false-alarms 0.01");
   CHECK(share.exit_code == 2);
-  CHECK_THAT(share.err, Catch::Contains("a budget of false alarms an hour"));
+  CHECK_THAT(share.err, Catch::Contains("a budget of false windows an hour"));
 
   fs::copy(t.run / "fusion", t.scratch / "damaged");
   std::ofstream(t.scratch / "damaged" / "channel_detector.json", std::ios::app) << " ";

@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <numeric>
+#include <iterator>
 #include <string>
-#include <utility>
 
 #include "kdgat/error.h"
 #include "kdgat/text.h"
 
 namespace kdgat::decision {
 namespace {
+
+constexpr double kHour = 3600;
+constexpr double kHeld = 2;  // seconds that an alarm lasts after a flagged window
+constexpr double kMostUnderAlarm = 0.02;
 
 /// P(X <= count) of a Poisson variable.
 double poisson_cdf(int64_t count, double mean) {
@@ -35,37 +38,43 @@ double mean_where(int64_t count, double share) {
 
 }  // namespace
 
-std::vector<float> alarm_peaks(std::span<const float> scores) {
-  const auto windows = static_cast<int64_t>(scores.size());
-  const auto score = [&](int64_t w) { return scores[static_cast<std::size_t>(w)]; };
-  std::vector<int64_t> order(scores.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int64_t a, int64_t b) { return score(a) > score(b); });
-  std::vector<bool> taken(scores.size(), false);
-  std::vector<float> peaks;
-  for (const int64_t peak : order) {
-    if (taken[static_cast<std::size_t>(peak)]) continue;
-    peaks.push_back(score(peak));
-    for (const int64_t step : {-1, 1}) {
-      // As far as the last window within the deadband, and as many windows as are merged.
-      int64_t since = 0;
-      for (int64_t w = peak; w >= 0 && w < windows && since < kMergeWindows; w += step) {
-        taken[static_cast<std::size_t>(w)] = true;
-        since = score(w) > score(peak) - kDeadband ? 0 : since + 1;
-      }
-    }
+void TimeUnderAlarm::add(double seconds, bool is_flagged) {
+  if (is_flagged) {
+    const double until = now_ + seconds + kHeld;
+    sum_ += until - std::max(now_, until_);
+    until_ = until;
   }
-  return peaks;
+  now_ += seconds;
 }
 
-int64_t count_events(std::span<const float> scores, double threshold) {
-  const std::vector<float> peaks = alarm_peaks(scores);
-  return std::count_if(peaks.begin(), peaks.end(), [&](float peak) { return peak > threshold; });
+double TimeUnderAlarm::seconds() const { return sum_ - std::max(0.0, until_ - now_); }
+
+Flagged flagged_in(std::span<const Stretch> stretches, double threshold) {
+  Flagged out;
+  for (const Stretch& stretch : stretches) {
+    const double seconds = stretch.seconds / static_cast<double>(stretch.scores.size());
+    TimeUnderAlarm time;
+    for (const float score : stretch.scores) {
+      time.add(seconds, score > threshold);
+      out.windows += score > threshold ? 1 : 0;
+    }
+    out.seconds += time.seconds();
+  }
+  return out;
+}
+
+Flagged allowed_in(std::span<const Stretch> stretches, double per_hour) {
+  double seconds = 0, longest = 0;
+  for (const Stretch& stretch : stretches) {
+    seconds += stretch.seconds;
+    if (stretch.scores.empty()) continue;
+    longest = std::max(longest, stretch.seconds / static_cast<double>(stretch.scores.size()));
+  }
+  return {static_cast<int64_t>(per_hour * seconds / kHour + 1e-9),
+          std::max(kMostUnderAlarm * seconds, longest + kHeld)};
 }
 
 Budget budget_of(std::span<const Stretch> stretches, double per_hour, bool take_supported) {
-  constexpr double kHour = 3600;
   Budget out;
   for (const Stretch& stretch : stretches) out.hours += stretch.seconds / kHour;
   if (!(out.hours > 0)) {
@@ -77,24 +86,29 @@ Budget budget_of(std::span<const Stretch> stretches, double per_hour, bool take_
     throw Error(ExitCode::kUsage,
                 format_number("%.0f", kHour * out.hours) +
                     " s of benign validation traffic support no fewer than " +
-                    format_number("%.0f", std::ceil(least)) + " false alarms an hour, not " +
+                    format_number("%.0f", std::ceil(least)) + " false windows an hour, not " +
                     format_number("%g", per_hour),
                 "give more benign traffic, a larger false_alarms, or take_supported=true");
   }
-  out.allowed = static_cast<int64_t>(out.per_hour * out.hours + 1e-9);
+  out.allowed = allowed_in(stretches, out.per_hour);
   return out;
 }
 
-double threshold_for(std::span<const Stretch> stretches, int64_t allowed) {
+double threshold_for(std::span<const Stretch> stretches, const Flagged& allowed) {
   std::vector<float> levels;
   for (const Stretch& stretch : stretches) {
-    const std::vector<float> peaks = alarm_peaks(stretch.scores);
-    levels.insert(levels.end(), peaks.begin(), peaks.end());
+    levels.insert(levels.end(), stretch.scores.begin(), stretch.scores.end());
   }
   if (levels.empty()) throw Error(ExitCode::kData, "there is no benign window");
   std::sort(levels.begin(), levels.end(), std::greater<>());
-  // Flagged is what lies above: the first peak that is too many.
-  return levels[std::min(static_cast<std::size_t>(allowed), levels.size() - 1)];
+  const auto most = std::min(static_cast<std::size_t>(allowed.windows), levels.size() - 1);
+  // Flagged is what lies above: so a level allows as many windows as there are higher ones, and the
+  // lower it is, the longer they are under alarm.
+  const auto end = levels.begin() + static_cast<std::ptrdiff_t>(most) + 1;
+  const auto too_long = std::partition_point(levels.begin(), end, [&](float level) {
+    return flagged_in(stretches, level).seconds <= allowed.seconds;
+  });
+  return too_long == levels.begin() ? levels.front() : *std::prev(too_long);
 }
 
 Interval poisson_interval(int64_t count) {

@@ -1,5 +1,5 @@
 // Alarms: windows whose score exceeds a threshold, those near one another as one event; and the
-// threshold that follows from a budget of false ones. Knows no model.
+// threshold that follows from a budget of windows flagged falsely. Knows no model.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,7 @@ namespace kdgat::decision {
 inline constexpr int64_t kMergeWindows = KDGAT_MERGE_WINDOWS;
 inline constexpr double kDeadband = 2;
 
-/// The peaks of the alarms of one stretch of windows, descending: taken from the highest score
-/// down, each window that belongs to no alarm yet is the peak of another. So a lower threshold
-/// never has fewer alarms.
-std::vector<float> alarm_peaks(std::span<const float> scores);
-/// Alarms at a threshold: peaks above it.
-int64_t count_events(std::span<const float> scores, double threshold);
-
 /// Alarms while windows stream, see engine/portable/alarms.h.
-///
-/// alarm_peaks() knows the whole stretch and begins at the highest score; it splits what goes on
-/// above the threshold but far below a peak, which here is one alarm. So there are never more of
-/// these than count_events() has, and a budget that was kept by those is kept by these.
 class AlarmStream {
  public:
   enum class Change { kNone, kOpened, kClosed };
@@ -58,27 +47,51 @@ class AlarmStream {
   kdgat_alarms state_{};
 };
 
+/// How long flagged windows of one log keep it under alarm: each for itself and two seconds more.
+class TimeUnderAlarm {
+ public:
+  /// The next window, which took so many seconds.
+  void add(double seconds, bool is_flagged);
+  double seconds() const;
+
+ private:
+  double now_ = 0, until_ = 0, sum_ = 0;
+};
+
 /// Scores of benign windows of one log, one after another.
 struct Stretch {
   std::vector<float> scores;
   double seconds = 0;
 };
 
-/// What a budget of false alarms allows in some benign traffic.
+/// Flagged windows, and the time that they keep their logs under alarm.
+struct Flagged {
+  int64_t windows = 0;
+  double seconds = 0;
+};
+/// Of the scores above a threshold.
+Flagged flagged_in(std::span<const Stretch> stretches, double threshold);
+
+/// What a budget of false windows allows in some benign traffic.
 struct Budget {
   double hours = 0;     ///< of the benign traffic
-  double per_hour = 0;  ///< false alarms
-  int64_t allowed = 0;  ///< in these hours
+  double per_hour = 0;  ///< false windows
+  Flagged allowed;      ///< in these hours
 };
 
+/// As many windows as `per_hour` says, rounded down, that keep the traffic under alarm for no more
+/// than a fiftieth of its time; one window is never too long.
+Flagged allowed_in(std::span<const Stretch> stretches, double per_hour);
+
 /// Throws Error(kUsage) where the benign traffic supports no such budget: it allows less than one
-/// alarm in all of it; unless `take_supported`, which then allows one, or `per_hour` is 0, which
+/// window in all of it; unless `take_supported`, which then allows one, or `per_hour` is 0, which
 /// asks for that. Throws Error(kData) without benign traffic.
 Budget budget_of(std::span<const Stretch> stretches, double per_hour, bool take_supported);
 
-/// The lowest threshold at which the stretches have no more than so many alarms; their highest peak
-/// where that is 0. Throws Error(kData) without any window.
-double threshold_for(std::span<const Stretch> stretches, int64_t allowed);
+/// The lowest threshold at which the stretches have no more flagged windows, and are no longer
+/// under alarm, than allowed; their highest score where nothing is. Throws Error(kData) without any
+/// window.
+double threshold_for(std::span<const Stretch> stretches, const Flagged& allowed);
 
 /// Of a Poisson count the interval that holds the mean with 95 % (Garwood 1936), exact.
 struct Interval {

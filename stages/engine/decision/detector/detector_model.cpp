@@ -25,7 +25,7 @@ json as_json(const Decision& decision) {
           {"tails", decision.tails},
           {"false_alarms_per_hour", decision.budget.per_hour},
           {"benign_hours", decision.budget.hours},
-          {"benign_alarms", decision.budget.allowed}};
+          {"benign_alarms", decision.budget.allowed.windows}};
 }
 
 /// A number of an object in `file`, from `least` to `most`.
@@ -55,13 +55,13 @@ int64_t ranged_count(const json& in, const char* key, int64_t least, int64_t mos
 
 Decision decision_of(const json& in, const std::string& file) {
   constexpr double kMostLogOdds = 1e6, kMostTens = 1e6, kMostHours = 1e9;
-  constexpr int64_t kMostAlarms = int64_t{1} << 50;
+  constexpr int64_t kMostWindows = int64_t{1} << 50;
   Decision out;
   out.classifier = ranged_number(in, "classifier", -kMostLogOdds, kMostLogOdds, file);
   out.tails = ranged_number(in, "tails", 0, kMostTens, file);
   out.budget.per_hour = ranged_number(in, "false_alarms_per_hour", 0, kMostHours, file);
   out.budget.hours = ranged_number(in, "benign_hours", 0, kMostHours, file);
-  out.budget.allowed = ranged_count(in, "benign_alarms", 0, kMostAlarms, file);
+  out.budget.allowed.windows = ranged_count(in, "benign_alarms", 0, kMostWindows, file);
   return out;
 }
 

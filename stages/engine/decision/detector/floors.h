@@ -13,6 +13,8 @@ namespace kdgat::decision {
 
 /// Of the column silence: from here on an id is missing, and its window is flagged by itself.
 inline constexpr float kMissing = KDGAT_MISSING;
+/// Of the columns of a window.
+inline bool is_missing(std::span<const float> row) { return row[KDGAT_COL_SILENCE] >= kMissing; }
 /// Powers of ten by which it is above the threshold of the tails.
 inline constexpr double kSure = KDGAT_SURE;
 

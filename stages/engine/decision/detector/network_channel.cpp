@@ -52,7 +52,7 @@ void NetworkChannel::write(const std::filesystem::path& file) const {
   json out = {{"format", kChannelFormat},     {"version", kChannelVersion},
               {"network", network},           {"detector", detector},
               {"threshold", threshold},       {"false_alarms_per_hour", budget.per_hour},
-              {"benign_hours", budget.hours}, {"benign_alarms", budget.allowed},
+              {"benign_hours", budget.hours}, {"benign_alarms", budget.allowed.windows},
               {"tails", tails.json()}};
   write_file(file, sealed_text(std::move(out)));
 }
@@ -77,7 +77,7 @@ NetworkChannel NetworkChannel::read(const std::filesystem::path& file, const War
     in.at("threshold").get_to(out.threshold);
     in.at("false_alarms_per_hour").get_to(out.budget.per_hour);
     in.at("benign_hours").get_to(out.budget.hours);
-    in.at("benign_alarms").get_to(out.budget.allowed);
+    in.at("benign_alarms").get_to(out.budget.allowed.windows);
     out.tails = Tails::from_json(in.at("tails"), 1, name);
   } catch (const json::exception& error) {
     throw Error(ExitCode::kData, name + ": " + error.what(), "run the fusion again");

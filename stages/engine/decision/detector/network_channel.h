@@ -1,6 +1,6 @@
 // NetworkChannel: what a network says of windows, as a further channel beside a detector. Its raw
 // scores become tail probabilities over benign windows that it was not trained on, and a budget of
-// false alarms gives them a threshold. A window is flagged by whichever of the two lies above its
+// false windows gives them a threshold. A window is flagged by whichever of the two lies above its
 // threshold, and scores what the farther one does.
 #pragma once
 

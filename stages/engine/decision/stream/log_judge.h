@@ -34,10 +34,12 @@ class LogJudge {
   int64_t alarms() const { return alarms_; }
   float last_score() const { return last_score_; }  ///< of the last window
   int64_t ids() const { return ids_; }              ///< distinct, of the last window
+  bool is_missing() const { return is_missing_; }   ///< an id is, in the last window
 
  protected:
   int64_t windows_ = 0, flagged_ = 0, alarms_ = 0, ids_ = 0;
   float last_score_ = 0;
+  bool is_missing_ = false;
 };
 
 }  // namespace kdgat::decision

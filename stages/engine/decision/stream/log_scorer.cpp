@@ -74,7 +74,7 @@ void check_options(const DetectorModel& model, const std::string& file,
   if (options.false_alarms != ScoreOptions().false_alarms) {
     throw Error(ExitCode::kUsage,
                 "false_alarms is a share of windows, and " + file +
-                    " is a detector: it has thresholds for a budget of false alarms an hour",
+                    " is a detector: it has thresholds for a budget of false windows an hour",
                 "train with another budget: detector.false_alarms=N; or move the threshold: "
                 "--threshold X, in log-odds");
   }
@@ -139,6 +139,7 @@ void LogScorer::tell(const JudgedWindow& judged) {
   flagged_ += is_flagged ? 1 : 0;
   last_score_ = window.score;
   ids_ = window.ids;
+  is_missing_ = decision::is_missing(window.relative.x);
   const AlarmStream::Change change =
       window.is_own ? AlarmStream::Change::kNone : stream_.add(window.number, window.score);
   const bool opens = change == AlarmStream::Change::kOpened;

@@ -203,7 +203,7 @@ TEST_CASE("models and baselines are drawn on the same windows, and scores over t
   CHECK_THAT(page, Contains("<h2>Models and baselines</h2>") && Contains("class=\"notice\"") &&
                        Contains("higher F1 than detector: &lt;rule&gt; 1.0"));
   CHECK_THAT(page, Contains("F1, test_01") && Contains("Scores by class, detector, test_01") &&
-                       Contains("ROC, test_01") && Contains("Recall by false alarms an hour"));
+                       Contains("ROC, test_01") && Contains("Recall by false windows an hour"));
   // Differences, bars, one histogram, ROC, recall, and two logs of which one is folded.
   CHECK(times_in(page, "<svg class=\"chart\"") == 1 + 4 + 2);
   CHECK_THAT(page,

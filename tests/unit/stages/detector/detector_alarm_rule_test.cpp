@@ -3,6 +3,7 @@
 #include "support/catch_torch.h"
 // Catch first: see catch_torch.h.
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -145,8 +146,9 @@ TEST_CASE("a budget is kept on benign windows that are counted by k of n", "[det
       for (const double score : by_filter(scores, rule, -8)) {
         counted.scores.push_back(static_cast<float>(score));
       }
-      const auto allowed = static_cast<int64_t>(random.below(12));
-      const double threshold = threshold_for(std::vector<Stretch>{counted}, allowed);
+      counted.seconds = 400;
+      const Flagged allowed{static_cast<int64_t>(random.below(12)), 20 * random.uniform()};
+      const double threshold = threshold_for({&counted, 1}, allowed);
       AlarmStream alarms(threshold);
       RankFilter live(rule, -8);
       int64_t opened = 0, flagged = 0, number = 0;
@@ -155,14 +157,17 @@ TEST_CASE("a budget is kept on benign windows that are counted by k of n", "[det
         flagged += now > threshold ? 1 : 0;
         opened += alarms.add(number++, now) == AlarmStream::Change::kOpened ? 1 : 0;
       }
-      INFO(rule.k << " of " << rule.n << ", " << allowed << " allowed");
-      CHECK(opened <= allowed);
-      CHECK(count_events(counted.scores, threshold) <= allowed);
-      // The budget is used, where so much is odd: a lower threshold would have more.
-      if (std::ssize(alarm_peaks(counted.scores)) > allowed) {
-        CHECK(count_events(counted.scores, threshold - 1e-3) > allowed);
-        ++used;
-      }
+      INFO(rule.k << " of " << rule.n << ", " << allowed.windows << " windows and "
+                  << allowed.seconds << " s allowed");
+      CHECK(opened <= flagged);
+      CHECK(flagged <= allowed.windows);
+      const Flagged kept = flagged_in({&counted, 1}, threshold);
+      CHECK(kept.windows == flagged);
+      CHECK(kept.seconds <= allowed.seconds);
+      // The budget is used: a lower threshold would flag too much, or for too long.
+      const Flagged lower = flagged_in({&counted, 1}, std::nextafter(threshold, -9.0));
+      CHECK((lower.windows > allowed.windows || lower.seconds > allowed.seconds));
+      used += flagged > 0 ? 1 : 0;
       some += flagged > 0 ? 1 : 0;
     }
   }
@@ -222,7 +227,7 @@ TEST_CASE("windows left out of training are flagged by k of n", "[detector]") {
   model.decisions = {{0, {{}, 0, 3}}};
   const auto flagged = [&](const KOfN& rule) {
     model.alarm_rule = rule;
-    return left_out_figures(all, fit, model).labelled.detector;
+    return left_out_figures(all, fit, model, 0).labelled.detector;
   };
   CHECK(flagged({1, 1}) == 4);
   CHECK(flagged({2, 2}) == 0);  // 7 and 8 do not follow one another

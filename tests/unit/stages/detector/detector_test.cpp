@@ -54,26 +54,28 @@ DetectorOptions quick() {
 
 }  // namespace
 
-TEST_CASE("exceedances near one another are one alarm", "[detector]") {
-  std::vector<float> scores(400, -9);
-  CHECK(count_events(scores, 0) == 0);
-  scores[10] = scores[15] = scores[30] = 1;
-  CHECK(count_events(scores, 0) == 1);
-  scores[30 + kMergeWindows + 40] = 1;
-  CHECK(count_events(scores, 0) == 2);
-  // What stays within the deadband keeps the alarm open.
-  for (std::size_t i = 31; i < 30 + kMergeWindows + 40; ++i) scores[i] = -0.5F;
-  CHECK(count_events(scores, 0) == 1);
-  CHECK(count_events(scores, 1) == 0);
-  // A lower threshold never has fewer alarms.
-  arrays::Random random(5);
-  for (float& score : scores) score = static_cast<float>(8 * random.uniform());
-  int64_t before = 0;
-  for (double threshold = 8; threshold > -1; threshold -= 0.05) {
-    const int64_t events = count_events(scores, threshold);
-    CHECK(events >= before);
-    before = events;
-  }
+TEST_CASE("a flagged window keeps its log under alarm for two seconds more", "[detector]") {
+  // Windows of half a second.
+  Stretch log{std::vector<float>(100, -5), 50};
+  const auto seconds = [&](double threshold) { return flagged_in({&log, 1}, threshold).seconds; };
+  CHECK(seconds(0) == 0);
+  log.scores[10] = 1;
+  CHECK(seconds(0) == Approx(2.5));
+  CHECK(seconds(1) == 0);
+  // What overlaps counts once: here one second and a half more.
+  log.scores[13] = 1;
+  CHECK(seconds(0) == Approx(4));
+  log.scores[14] = 1;
+  CHECK(seconds(0) == Approx(4.5));
+  log.scores[50] = 1;
+  CHECK(seconds(0) == Approx(7));
+  // Nothing is under alarm behind the end of a log.
+  log.scores[99] = 1;
+  CHECK(seconds(0) == Approx(7.5));
+  CHECK(flagged_in({&log, 1}, 0).windows == 5);
+  const std::vector<Stretch> twice = {log, log};
+  CHECK(flagged_in(twice, 0).seconds == Approx(15));
+  CHECK(flagged_in(twice, 0).windows == 10);
 }
 
 TEST_CASE("a threshold keeps to its budget and says what benign traffic supports", "[detector]") {
@@ -83,15 +85,23 @@ TEST_CASE("a threshold keeps to its budget and says what benign traffic supports
   odd.scores[300] = 2;
   odd.scores[500] = 1;
   const std::vector<Stretch> both = {quiet, odd};  // 100 s
-  CHECK(budget_of(both, 72, false).allowed == 2);
-  CHECK(threshold_for(both, 2) == 1);
-  CHECK(threshold_for(both, 1) == 2);
-  CHECK(threshold_for(both, 0) == 3);
-  CHECK(threshold_for(both, budget_of(both, 150, false).allowed) == -5);
+  constexpr double kLong = 100;
+  CHECK(budget_of(both, 72, false).allowed.windows == 2);
+  CHECK(threshold_for(both, {2, kLong}) == 1);
+  CHECK(threshold_for(both, {1, kLong}) == 2);
+  CHECK(threshold_for(both, {0, kLong}) == 3);
+  CHECK(threshold_for(both, {4, kLong}) == -5);
+  // A fiftieth of the time, and one window at least: each of these takes 2.05 s.
+  CHECK(budget_of(both, 72, false).allowed.seconds == Approx(2.05));
+  CHECK(threshold_for(both, {2, 4.2}) == 1);
+  CHECK(threshold_for(both, {2, 4}) == 2);
+  CHECK(threshold_for(both, {2, 2}) == 3);
+  Stretch hour{std::vector<float>(100, -5), 3600};
+  CHECK(budget_of({&hour, 1}, 72, false).allowed.seconds == Approx(72));
   CHECK_THROWS_WITH(budget_of(both, 35, false),
                     Contains("100 s of benign validation traffic support no fewer than 36"));
   CHECK(budget_of(both, 1, true).per_hour == Approx(36));
-  CHECK(budget_of(both, 1, true).allowed == 1);
+  CHECK(budget_of(both, 1, true).allowed.windows == 1);
   CHECK_THROWS_WITH(budget_of({}, 100, false), Contains("no benign traffic"));
 }
 

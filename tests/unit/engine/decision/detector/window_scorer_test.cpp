@@ -315,32 +315,3 @@ TEST_CASE("alarms open with the first flagged window and close when it is quiet"
   CHECK(alarms.finish() == Change::kNone);
   CHECK(alarms.alarm().last_window == alarms.alarm().first_window);
 }
-
-TEST_CASE("alarms of a stream are never more than a budget counted", "[watch]") {
-  arrays::Random random(11);
-  int64_t fewer = 0;
-  for (int round = 0; round < 200; ++round) {
-    std::vector<float> scores;
-    // Bursts of some height on quiet ground of another.
-    while (scores.size() < 3000) {
-      const auto length = static_cast<std::size_t>(1 + random.below(160));
-      const double height = 10 * random.uniform() - 7;
-      for (std::size_t i = 0; i < length; ++i) {
-        scores.push_back(static_cast<float>(height + 3 * random.uniform()));
-      }
-    }
-    AlarmStream alarms(0);
-    int64_t opened = 0, closed = 0;
-    for (std::size_t w = 0; w < scores.size(); ++w) {
-      const AlarmStream::Change change = alarms.add(static_cast<int64_t>(w), scores[w]);
-      opened += change == AlarmStream::Change::kOpened ? 1 : 0;
-      closed += change == AlarmStream::Change::kClosed ? 1 : 0;
-    }
-    closed += alarms.finish() == AlarmStream::Change::kClosed ? 1 : 0;
-    CHECK(opened == closed);
-    CHECK(opened <= count_events(scores, 0));
-    CHECK(opened > 0);
-    fewer += opened < count_events(scores, 0) ? 1 : 0;
-  }
-  CHECK(fewer > 0);
-}
