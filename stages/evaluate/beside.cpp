@@ -45,7 +45,7 @@ void Beside::add(const std::string& model, const Predictions& p, double threshol
     std::vector<compare::Verdicts>& said = said_of(p.name(), place.log, windows_of(p, place));
     const auto say = [&](const std::string& method, double above) {
       compare::Verdicts& verdicts =
-          said.emplace_back(compare::Verdicts{method, {}, above, /*log_odds=*/false, is_ablated});
+          said.emplace_back(compare::Verdicts{method, {}, above, is_ablated});
       for (const std::size_t i : place.positions) verdicts.scores.push_back(p.raw[i]);
       if (!is_ablated) list(method);
     };
@@ -67,7 +67,7 @@ void Beside::add(const std::string& step, const decision::DetectorModel& detecto
     compare::JudgedLog empty = *whole;
     empty.said.clear();
     std::vector<compare::Verdicts>& said = said_of(part, log, std::move(empty));
-    compare::Verdicts verdicts{step, {}, 0, true};
+    compare::Verdicts verdicts{step, {}, 0};
     for (const int64_t row : judged_[at_.at({part, log})].first_row) {
       const auto at = scores.find(row);
       if (at != scores.end()) verdicts.scores.push_back(at->second);
@@ -104,7 +104,7 @@ void Beside::add_joined(const std::string& model, const Predictions& p,
         channel.learn(p.raw[i]);
       }
     }
-    compare::Verdicts verdicts{model, {}, 0, /*log_odds=*/true};
+    compare::Verdicts verdicts{model, {}, 0};
     for (const std::size_t i : place.positions) {
       const int64_t row = data_.store.row_begin()[static_cast<std::size_t>(p.graph[i])];
       const auto said = scores.find(row);

@@ -23,7 +23,7 @@ float oddness(const PlainWindows& plain, int64_t window) {
 /// The scores of the windows asked for that are not below `first`; both ascending.
 Verdicts pick(const char* method, double threshold, std::span<const int64_t> windows, int64_t first,
               const std::function<double(int64_t window)>& score) {
-  Verdicts out{method, {}, threshold, false};
+  Verdicts out{method, {}, threshold};
   for (const int64_t window : windows) {
     if (window >= first) out.scores.push_back(static_cast<float>(score(window)));
   }

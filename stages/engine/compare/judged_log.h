@@ -18,9 +18,6 @@ struct Verdicts {
   std::string method;
   std::vector<float> scores;
   double threshold = 0;  ///< flagged is what scores above it
-  /// Scores are log-odds: alarms merge within the deadband that a budget counts by (alarms.h). Else
-  /// windows are merged that are flagged near one another.
-  bool log_odds = false;
   /// Of a model whose input was changed on purpose: shown beside it, and held against no other.
   bool is_ablated = false;
 };

@@ -150,27 +150,28 @@ json intervals(const TimeAxis& axis, std::size_t windows, std::size_t gap,
   return out;
 }
 
-/// As they are told while a log is scored; of scores on another scale, flagged windows near one
-/// another.
-json alarms_of(const JudgedLog& log, const Verdicts& said, const TimeAxis& axis) {
+/// As they are told while a log is scored; those less than a column apart are drawn as one.
+json alarms_of(const JudgedLog& log, const Verdicts& said, const TimeAxis& axis,
+               std::size_t columns) {
   const std::size_t first = log.first_of(said), windows = log.labels.size();
-  if (!said.log_odds) {
-    return intervals(axis, windows, decision::kMergeWindows - 1, [&](std::size_t w) {
-      return w >= first && above_threshold(said, w - first) > 0;
-    });
-  }
+  const double column = axis.to(windows - 1) / static_cast<double>(columns);
   json out = json::array();
   decision::AlarmStream stream(said.threshold);
   std::map<int64_t, std::size_t> at;  // window of the log -> position
   const auto close = [&] {
-    out.push_back({axis.from(at.at(stream.alarm().first_window)),
-                   axis.to(at.at(stream.alarm().last_window))});
+    const double begin = axis.from(at.at(stream.alarm().first_window));
+    const double end = axis.to(at.at(stream.alarm().last_window));
+    if (!out.empty() && begin - out.back()[1].get<double>() < column) {
+      out.back()[1] = end;
+    } else {
+      out.push_back({begin, end});
+    }
   };
   for (std::size_t w = first; w < windows; ++w) {
     const int64_t number = log.first_row[w] / log.size;
     at[number] = w;
-    if (stream.add(number, said.scores[w - first]) == decision::AlarmStream::Change::kClosed)
-      close();
+    const auto change = stream.add(number, said.scores[w - first], log.begin[w], log.end[w]);
+    if (change == decision::AlarmStream::Change::kClosed) close();
   }
   if (stream.finish() == decision::AlarmStream::Change::kClosed) close();
   return out;
@@ -196,7 +197,7 @@ json line_of(const JudgedLog& log, const Verdicts& said, const TimeAxis& axis,
           {"x", std::move(x)},
           {"low", std::move(low)},
           {"high", std::move(high)},
-          {"alarms", alarms_of(log, said, axis)}};
+          {"alarms", alarms_of(log, said, axis, most_columns)}};
 }
 
 json log_of(const JudgedLog& log, const Comparison& comparison, std::size_t columns) {

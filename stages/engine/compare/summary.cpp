@@ -35,23 +35,12 @@ struct Pool {
   Found found;
 };
 
-/// Alarms of windows one after another, each log by itself.
-int64_t count_opened(const std::vector<float>& scores, const Verdicts& said) {
-  // Of scores on any scale it counts whether they are above the threshold, not by how much.
-  decision::AlarmStream stream(said.threshold, said.log_odds ? decision::kDeadband : 0);
-  int64_t out = 0, number = 0;
-  for (const float score : scores) {
-    out += stream.add(number++, score) == decision::AlarmStream::Change::kOpened ? 1 : 0;
-  }
-  return out;
-}
-
 void count_alarms(const JudgedLog& log, const Verdicts& said, bool without_suspects, Found& out) {
   const std::size_t first = log.first_of(said);
   bool open = false, is_found = false;
   int64_t since_attack = kSameAttack;
-  std::vector<float> benign;  // an alarm beside an attack is that attack's
-  double begin = 0;
+  decision::AlarmStream benign(said.threshold);  // an alarm next to an attack is that attack's
+  double begin = 0, now = 0;
   for (std::size_t i = 0; i < said.scores.size(); ++i) {
     const std::size_t w = i + first;
     const bool flagged = said.scores[i] > said.threshold;
@@ -76,9 +65,11 @@ void count_alarms(const JudgedLog& log, const Verdicts& said, bool without_suspe
     }
     const bool beside = open && since_attack <= kSameAttack;
     const bool left_out = beside || (without_suspects && log.suspect[w] > 0);
-    benign.push_back(left_out ? kNever : said.scores[i]);
+    now += log.seconds[w];
+    const auto change = benign.add(static_cast<int64_t>(i), left_out ? kNever : said.scores[i],
+                                   now - log.seconds[w], now);
+    out.false_events += change == decision::AlarmStream::Change::kOpened ? 1 : 0;
   }
-  out.false_events += count_opened(benign, said);
 }
 
 Pool pool(const JudgedLogs& logs, const std::string& method, bool without_suspects) {

@@ -26,6 +26,5 @@ typedef struct kdgat_alarm {
 typedef struct kdgat_alarms {
   kdgat_alarm alarm; /* the open one, or the one that was closed last */
   int64_t windows;   /* judged so far */
-  int64_t lively;    /* the last window that kept the alarm open */
   int64_t alarms;    /* opened so far */
 } kdgat_alarms;

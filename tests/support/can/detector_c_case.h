@@ -2,6 +2,7 @@
 // say of each window and of each alarm is compared as text, times and scores by their bits.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -11,13 +12,13 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "engine/data/can/frames/can_frame.h"
 #include "engine/data/can/logs/can_log.h"
-#include "engine/decision/detector/alarms.h"
 #include "engine/decision/detector/detector_model.h"
 #include "engine/decision/stream/log_scorer.h"
 #include "engine/export/c/detector_c.h"
@@ -140,7 +141,14 @@ inline std::string bits_text(double value) {
 inline std::string said_by(const decision::DetectorModel& model, const std::string& vehicle,
                            const Frames& frames, double threshold = 0) {
   std::string out;
-  decision::AlarmStream stream(threshold);  // what an alarm's peak window is no event says
+  std::map<int64_t, float> scores;  // by window: which one is an alarm's peak no event says
+  const auto peak_of = [&](const AlarmEvent& alarm) {
+    const auto begin = scores.lower_bound(alarm.first_window);
+    const auto end = scores.upper_bound(alarm.last_window);
+    return std::max_element(begin, end,
+                            [](const auto& a, const auto& b) { return a.second < b.second; })
+        ->first;
+  };
   decision::ScoreOptions options;
   options.vehicle = vehicle;
   options.reasons = false;
@@ -150,15 +158,14 @@ inline std::string said_by(const decision::DetectorModel& model, const std::stri
   };
   decision::JudgeSink sink{
       [&](const WindowEvent& window) {
-        stream.add(window.window, window.score);
+        scores[window.window] = window.score;
         out += "window" + bits_text(static_cast<double>(window.score)) +
                (window.decision == "attack" ? " flagged\n" : "\n");
       },
       [&](const AlarmEvent& alarm) {
-        CHECK(stream.alarm().first_window == alarm.first_window);
         out += "alarm " + std::to_string(alarm.alarm) + (alarm.open ? " open " : " closed ") +
                std::to_string(alarm.first_window) + " " + std::to_string(alarm.last_window) + " " +
-               std::to_string(alarm.windows) + " " + std::to_string(stream.alarm().peak_window) +
+               std::to_string(alarm.windows) + " " + std::to_string(peak_of(alarm)) +
                bits_text(static_cast<double>(alarm.peak)) + bits_text(seconds(alarm.begin)) +
                bits_text(seconds(alarm.end)) + "\n";
       },

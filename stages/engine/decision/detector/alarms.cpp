@@ -13,8 +13,7 @@ namespace kdgat::decision {
 namespace {
 
 constexpr double kHour = 3600;
-constexpr double kHeld = 2;  // seconds that an alarm lasts after a flagged window
-constexpr double kMostUnderAlarm = 0.02;
+constexpr double kMostUnderAlarm = 0.05;
 
 /// P(X <= count) of a Poisson variable.
 double poisson_cdf(int64_t count, double mean) {
@@ -40,7 +39,7 @@ double mean_where(int64_t count, double share) {
 
 void TimeUnderAlarm::add(double seconds, bool is_flagged) {
   if (is_flagged) {
-    const double until = now_ + seconds + kHeld;
+    const double until = now_ + seconds + KDGAT_HELD;
     sum_ += until - std::max(now_, until_);
     until_ = until;
   }
@@ -71,7 +70,7 @@ Flagged allowed_in(std::span<const Stretch> stretches, double per_hour) {
     longest = std::max(longest, stretch.seconds / static_cast<double>(stretch.scores.size()));
   }
   return {static_cast<int64_t>(per_hour * seconds / kHour + 1e-9),
-          std::max(kMostUnderAlarm * seconds, longest + kHeld)};
+          std::max(kMostUnderAlarm * seconds, longest + KDGAT_HELD)};
 }
 
 Budget budget_of(std::span<const Stretch> stretches, double per_hour, bool take_supported) {

@@ -10,30 +10,24 @@
 
 namespace kdgat::decision {
 
-/// Windows belong to one alarm that are fewer than so many apart, or between which the score stays
-/// within the deadband below the alarm's peak, in log-odds: what goes on being odd is no new alarm.
-inline constexpr int64_t kMergeWindows = KDGAT_MERGE_WINDOWS;
-inline constexpr double kDeadband = 2;
-
 /// Alarms while windows stream, see engine/portable/alarms.h.
 class AlarmStream {
  public:
   enum class Change { kNone, kOpened, kClosed };
 
-  /// Flagged is what scores above it. `deadband`: in units of the scores.
-  explicit AlarmStream(double threshold, double deadband = kDeadband) : rule_{threshold, deadband} {
-    kdgat_alarms_init(&state_);
-  }
+  /// Flagged is what scores above it.
+  explicit AlarmStream(double threshold) : threshold_(threshold) { kdgat_alarms_init(&state_); }
 
-  /// Of the next window: numbers go up by one.
-  Change add(int64_t number, float score) {
+  /// Of the next window: numbers go up by one. `begin` and `end`: of its first and its last frame,
+  /// seconds; NaN where there are no times.
+  Change add(int64_t number, float score, double begin, double end) {
     state_.windows = number;
-    return change(kdgat_alarms_add(&state_, &rule_, score, 0, 0));
+    return change(kdgat_alarms_add(&state_, threshold_, score, begin, end));
   }
   /// The stream has ended.
   Change finish() { return change(kdgat_alarms_finish(&state_)); }
   bool is_open() const { return state_.alarm.is_open != 0; }
-  /// The open alarm, or the one that was closed last; without times.
+  /// The open alarm, or the one that was closed last.
   const kdgat_alarm& alarm() const { return state_.alarm; }
 
  private:
@@ -43,11 +37,11 @@ class AlarmStream {
                                         : Change::kNone;
   }
 
-  kdgat_alarm_rule rule_;
+  double threshold_;
   kdgat_alarms state_{};
 };
 
-/// How long flagged windows of one log keep it under alarm: each for itself and two seconds more.
+/// How long flagged windows of one log keep it under alarm: each for itself and KDGAT_HELD more.
 class TimeUnderAlarm {
  public:
   /// The next window, which took so many seconds.
@@ -80,7 +74,7 @@ struct Budget {
 };
 
 /// As many windows as `per_hour` says, rounded down, that keep the traffic under alarm for no more
-/// than a fiftieth of its time; one window is never too long.
+/// than a twentieth of its time; one window is never too long.
 Flagged allowed_in(std::span<const Stretch> stretches, double per_hour);
 
 /// Throws Error(kUsage) where the benign traffic supports no such budget: it allows less than one

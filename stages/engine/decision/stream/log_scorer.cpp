@@ -130,6 +130,7 @@ void LogScorer::stop_if_cancelled() const {
 }
 
 void LogScorer::tell(const JudgedWindow& judged) {
+  constexpr double kClearlyMore = 2;  // log-odds: a window that explains the alarm better
   const float other = channel_ ? channel_(judged) : judged.score;
   JudgedWindow window = judged;
   if (!window.is_own) window.score = std::max(window.score, other);
@@ -141,9 +142,10 @@ void LogScorer::tell(const JudgedWindow& judged) {
   ids_ = window.ids;
   is_missing_ = decision::is_missing(window.relative.x);
   const AlarmStream::Change change =
-      window.is_own ? AlarmStream::Change::kNone : stream_.add(window.number, window.score);
+      window.is_own ? AlarmStream::Change::kNone
+                    : stream_.add(window.number, window.score, window.time, window.relative.end);
   const bool opens = change == AlarmStream::Change::kOpened;
-  const bool is_explained = is_flagged && (opens || window.score > explained_ + kDeadband);
+  const bool is_explained = is_flagged && (opens || window.score > explained_ + kClearlyMore);
   std::optional<Reasons> reasons;
   // Of one that those ahead of it have flagged there is nothing to say.
   const bool tells_why =

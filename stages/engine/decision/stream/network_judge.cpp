@@ -26,7 +26,7 @@ NetworkJudge::NetworkJudge(const WindowNetwork& network, const data::Vocabulary&
       sink_(std::move(sink)),
       pending_(network.shape, vocabulary),
       threshold_(threshold_of(options, network)),
-      stream_(threshold_, 0) {}
+      stream_(threshold_) {}
 
 bool NetworkJudge::is_learning() const {
   return static_cast<int64_t>(benign_.size()) < options_.calibrate;
@@ -74,7 +74,7 @@ void NetworkJudge::judge(int64_t graph, float raw) {
     benign_.push_back(raw);
     if (!is_learning()) {
       threshold_ = train::calibrate(benign_, options_.false_alarms);
-      stream_ = AlarmStream(threshold_, 0);
+      stream_ = AlarmStream(threshold_);
     }
   }
   last_score_ = score;
@@ -93,7 +93,8 @@ void NetworkJudge::judge(int64_t graph, float raw) {
                              {}});
   }
   if (is_own) return;
-  const AlarmStream::Change change = stream_.add(number, compared);
+  const AlarmStream::Change change =
+      stream_.add(number, compared, pending_.time(graph), pending_.end(graph));
   const bool opens = change == AlarmStream::Change::kOpened;
   if (opens) begin_ = pending_.time(graph);
   if (is_flagged) end_ = pending_.end(graph);

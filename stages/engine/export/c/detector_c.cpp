@@ -144,7 +144,6 @@ class DetectorSource {
     macros_ += c_define("KDGAT_USUAL_CLASSIFIER", c_double(usual.classifier));
     macros_ += c_define("KDGAT_USUAL_TAILS", c_double(usual.tails));
     macros_ += c_define("KDGAT_THRESHOLD", c_double(options_.threshold));
-    macros_ += c_define("KDGAT_DEADBAND", c_double(decision::kDeadband));
     macros_ += c_define("KDGAT_FIRST_BUS", profile_.ids.front().channel);
   }
 

@@ -131,13 +131,13 @@ std::string detector_vectors(const decision::DetectorModel& model, const decisio
                              double threshold) {
   constexpr int64_t kUsual = 8, kForged = 6, kWindows = 24, kMostFrames = 6000;
   VectorText out;
-  const kdgat_alarm_rule rule{threshold, decision::kDeadband};
   kdgat_alarms alarms;
   kdgat_alarms_init(&alarms);
   float score = 0;
   decision::WindowScorer watch(model, "vectors", 0, [&](const decision::JudgedWindow& window) {
     score = window.score;
-    out.expect(kdgat_alarms_add(&alarms, &rule, score, window.time, window.until), score);
+    out.expect(kdgat_alarms_add(&alarms, threshold, score, window.time, window.relative.end),
+               score);
   });
   watch.take(vehicle);
   ProfileTraffic traffic(vehicle.profile);

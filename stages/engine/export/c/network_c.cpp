@@ -105,7 +105,7 @@ StateText state_of(const GraphBounds& most, const NetworkCode& code) {
   }
   const int64_t union_bytes = std::max(graph_bytes, 4 * code.shared);
   CStruct s;
-  s.add("kdgat_alarms", "alarms", "", 88, 1, "while windows come");
+  s.add("kdgat_alarms", "alarms", "", sizeof(kdgat_alarms), 1, "while windows come");
   s.add("double", "row_time", list(rows), 8, rows, "of each row's frame");
   s.add("double", "last_time", "", 8, 1, "of the last frame");
   s.add("double", "clock", "", 8, 1, "the last time that was a number");
@@ -149,7 +149,6 @@ std::string macros_of(const WindowNetwork& windows, const NetworkCode& code,
   out += define("KDGAT_STRIDE", number(windows.shape.stride));
   out += define("KDGAT_CHUNK_ROWS", number(windows.shape.chunk_rows));
   out += define("KDGAT_THRESHOLD", "(" + c_double(options.threshold) + ")");
-  out += define("KDGAT_DEADBAND", "0.0");
   out += define("KDGAT_ON_RAW", options.on_raw ? "1" : "0");
   out += define("KDGAT_PROBABILITY", code.is_probability ? "1" : "0");
   out += define("KDGAT_LOT", number(kLot));

@@ -65,7 +65,6 @@ std::string network_vectors(const decision::WindowNetwork& windows, const Networ
   constexpr int64_t kWindows = 12, kMostFrames = 4000;
   const PortableLevel level;
   data::FrameWindows pending(windows.shape, data::Vocabulary(windows.vocabulary));
-  const kdgat_alarm_rule rule{options.threshold, 0};
   kdgat_alarms alarms;
   kdgat_alarms_init(&alarms);
   VectorText out;
@@ -77,10 +76,11 @@ std::string network_vectors(const decision::WindowNetwork& windows, const Networ
     float raw = 0;
     graph::gather(pending.graphs(), std::vector<int64_t>{0}, network->with_edge_attr(), batch);
     network->raw_scores(batch, {&raw, 1});
+    const double begin = pending.time(0), end = pending.end(0);
     pending.clear();
     score = static_cast<float>(network->score_of(raw));
     const float compared = options.on_raw ? raw : score;
-    return kdgat_alarms_add(&alarms, &rule, compared, 0, 0);
+    return kdgat_alarms_add(&alarms, options.threshold, compared, begin, end);
   };
   const int64_t wanted = windows.shape.window + kWindows * windows.shape.stride + 3;
   const int64_t frames = std::clamp<int64_t>(wanted, 2 * windows.shape.window + 3,

@@ -155,7 +155,8 @@ TEST_CASE("a budget is kept on benign windows that are counted by k of n", "[det
       for (const double score : scores) {
         const auto now = static_cast<float>(live.add(score));
         flagged += now > threshold ? 1 : 0;
-        opened += alarms.add(number++, now) == AlarmStream::Change::kOpened ? 1 : 0;
+        const auto time = 0.1 * static_cast<double>(number);
+        opened += alarms.add(number++, now, time, time) == AlarmStream::Change::kOpened ? 1 : 0;
       }
       INFO(rule.k << " of " << rule.n << ", " << allowed.windows << " windows and "
                   << allowed.seconds << " s allowed");
@@ -282,7 +283,8 @@ TEST_CASE("by k of n, too, a store's logs get the scores of the stream", "[watch
       CHECK(window.score == scores[i]);
       differ += (window.score > 0) != (window.alone > 0) ? 1 : 0;
       // What opens an alarm is odd itself, so there is something to say of it.
-      if (alarms.add(window.number, window.score) == AlarmStream::Change::kOpened) {
+      const auto change = alarms.add(window.number, window.score, window.time, window.relative.end);
+      if (change == AlarmStream::Change::kOpened) {
         CHECK(window.alone >= window.score);
       }
     }

@@ -96,15 +96,16 @@ TEST_CASE("the bus is under alarm while a false window lasts, and two seconds mo
   CHECK(figures_of({&log}).at("time_under_alarm") == 0);
 }
 
-TEST_CASE("alarms merge by what is flagged, and by the deadband only in log-odds", "[detector]") {
+TEST_CASE("false windows no more than two seconds apart are one alarm", "[detector]") {
   std::vector<int64_t> labels(200, 0);
   std::vector<float> scores(200, 0);
-  scores[10] = scores[160] = 1;
+  scores[10] = scores[14] = scores[160] = 1;
   JudgedLog log = judged_log("part/a", labels, scores);
+  log.seconds.assign(200, 0.5);
   CHECK(figures_of({&log}).at("false_events") == 2);
-  CHECK(figures_of({&log}).at("false_windows") == 2);
-  log.said.front().log_odds = true;  // all windows lie within 2 of the peak
-  CHECK(figures_of({&log}).at("false_events") == 1);
+  CHECK(figures_of({&log}).at("false_windows") == 3);
+  log.seconds.assign(200, 0.9);
+  CHECK(figures_of({&log}).at("false_events") == 3);
 }
 
 TEST_CASE("windows of several files count relative to their own thresholds", "[detector]") {
@@ -150,8 +151,8 @@ TEST_CASE("verdicts that begin later are of the last windows", "[detector]") {
 
 TEST_CASE("an ablated model stands beside its own and is held against nothing", "[detector]") {
   JudgedLog log = judged_log("part/DoS-a.csv", {0, 0, 1, 0}, {0, 1, 1, 0});
-  log.said.push_back({"rule", {0, 1, 1, 0}, 0.5, false});
-  log.said.push_back({"model rewired", {0, 0, 1, 0}, 0.5, false, true});
+  log.said.push_back({"rule", {0, 1, 1, 0}, 0.5});
+  log.said.push_back({"model rewired", {0, 0, 1, 0}, 0.5, true});
   const Comparison one({log}, {"model"}, {});
   CHECK(one.methods() == std::vector<std::string>{"model", "model rewired", "rule"});
   CHECK(one.shortfalls().empty());  // its F1 is the highest

@@ -55,18 +55,21 @@ TEST_CASE("curves, counts and spans of windows are those that a hand counts", "[
   CHECK(model.at("x").size() == 8);
   CHECK(model.at("low") == model.at("high"));
   CHECK(model.at("low")[2] == 2.5);
-  CHECK(model.at("alarms") == json{{360, 2520}});  // near one another
+  CHECK(model.at("alarms") == json{{360, 1080}, {1440, 1800}, {2160, 2520}});
 }
 
-TEST_CASE("alarms of log-odds are those of a stream", "[detector]") {
+TEST_CASE("alarms are those of a stream", "[detector]") {
   std::vector<int64_t> labels(400);
   std::vector<float> scores(400, -5);
-  for (const std::size_t w : {10, 60, 200, 201, 399}) scores[w] = 2;
+  for (const std::size_t w : {10, 13, 60, 200, 201, 399}) scores[w] = 2;
   JudgedLog log = judged_log("part/a", labels, scores, 1);
-  log.said[0].log_odds = true;
+  for (std::size_t w = 0; w < 400; ++w) {
+    log.begin[w] = 0.5 * static_cast<double>(w);
+    log.end[w] = log.begin[w] + 0.5;
+  }
   const json alarms =
       drawn({log}).at("parts").at("part").at("logs")[0].at("models")[0].at("alarms");
-  CHECK(alarms == json{{10 * 360, 61 * 360}, {200 * 360, 202 * 360}, {399 * 360, 400 * 360}});
+  CHECK(alarms == json{{5.0, 7.0}, {30.0, 30.5}, {100.0, 101.0}, {199.5, 200.0}});
 }
 
 TEST_CASE("a part of one class, a log without times and verdicts that begin later", "[detector]") {

@@ -91,13 +91,16 @@ TEST_CASE("a threshold keeps to its budget and says what benign traffic supports
   CHECK(threshold_for(both, {1, kLong}) == 2);
   CHECK(threshold_for(both, {0, kLong}) == 3);
   CHECK(threshold_for(both, {4, kLong}) == -5);
-  // A fiftieth of the time, and one window at least: each of these takes 2.05 s.
-  CHECK(budget_of(both, 72, false).allowed.seconds == Approx(2.05));
+  // A twentieth of the time, and one window at least: each of these takes 2.05 s.
+  CHECK(budget_of(both, 72, false).allowed.seconds == Approx(5));
+  CHECK(allowed_in({&odd, 1}, 144).seconds == Approx(2.5));
+  Stretch brief{std::vector<float>(400, -5), 20};
+  CHECK(allowed_in({&brief, 1}, 360).seconds == Approx(2.05));
   CHECK(threshold_for(both, {2, 4.2}) == 1);
   CHECK(threshold_for(both, {2, 4}) == 2);
   CHECK(threshold_for(both, {2, 2}) == 3);
   Stretch hour{std::vector<float>(100, -5), 3600};
-  CHECK(budget_of({&hour, 1}, 72, false).allowed.seconds == Approx(72));
+  CHECK(budget_of({&hour, 1}, 72, false).allowed.seconds == Approx(180));
   CHECK_THROWS_WITH(budget_of(both, 35, false),
                     Contains("100 s of benign validation traffic support no fewer than 36"));
   CHECK(budget_of(both, 1, true).per_hour == Approx(36));

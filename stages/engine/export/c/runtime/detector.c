@@ -19,7 +19,6 @@ static uint32_t kdgat_judge_columns(const kdgat_state* s, uint32_t slot, float* 
 
 /* Judges the window in a slot. */
 static int kdgat_judge(kdgat_state* s, uint32_t slot) {
-  static const kdgat_alarm_rule rule = {KDGAT_THRESHOLD, KDGAT_DEADBAND};
   float x[KDGAT_COLUMNS];
   uint32_t ranks[2 * KDGAT_COLUMNS];
   double classifier, tails;
@@ -38,7 +37,8 @@ static int kdgat_judge(kdgat_state* s, uint32_t slot) {
                                    kdgat_kth(s->tails, KDGAT_K, KDGAT_OF),
                                    KDGAT_CLASSIFIER_THRESHOLD, KDGAT_TAILS_THRESHOLD);
   ++s->given;
-  return kdgat_alarms_add(&s->alarms, &rule, s->score, s->first_time[slot], s->end_time[slot]);
+  return kdgat_alarms_add(&s->alarms, KDGAT_THRESHOLD, s->score, s->first_time[slot],
+                          s->end_time[slot]);
 }
 
 /* Of the ids of the vehicle. */

@@ -150,15 +150,14 @@ static float kdgat_network(kdgat_state* s);
 
 /* The rows that are there are a window. */
 static int kdgat_judge(kdgat_state* s) {
-  static const kdgat_alarm_rule rule = {KDGAT_THRESHOLD, KDGAT_DEADBAND};
   const float raw = kdgat_network(s);
 #if KDGAT_PROBABILITY
   s->score = (float)kdgat_probability((double)raw);
 #else
   s->score = raw;
 #endif
-  return kdgat_alarms_add(&s->alarms, &rule, KDGAT_ON_RAW ? raw : s->score, s->row_time[0],
-                          s->row_time[s->row_count - 1]);
+  return kdgat_alarms_add(&s->alarms, KDGAT_THRESHOLD, KDGAT_ON_RAW ? raw : s->score,
+                          s->row_time[0], s->row_time[s->row_count - 1]);
 }
 
 /* A recording ends: its last frame has no successor. Rows that fill no window are left out,

@@ -286,32 +286,55 @@ TEST_CASE("a vehicle is found by its ids and by frames that it does not have", "
   CHECK(found(rounded) == "train_01/car1-a.csv");
 }
 
-TEST_CASE("alarms open with the first flagged window and close when it is quiet", "[watch]") {
+TEST_CASE("alarms open with the first flagged window and end two seconds behind the last one",
+          "[watch]") {
   using Change = AlarmStream::Change;
   AlarmStream alarms(0);
   int64_t number = 0;
+  // Windows of a quarter of a second.
+  const auto add = [&](float score) {
+    const double begin = 0.25 * static_cast<double>(number);
+    return alarms.add(number++, score, begin, begin + 0.25);
+  };
   const auto quiet = [&](int64_t windows, float score = -9) {
-    for (int64_t i = 0; i < windows; ++i) CHECK(alarms.add(number++, score) == Change::kNone);
+    for (int64_t i = 0; i < windows; ++i) CHECK(add(score) == Change::kNone);
   };
   quiet(10);
-  CHECK(alarms.add(number++, 1) == Change::kOpened);
-  quiet(kMergeWindows - 1);
-  CHECK(alarms.add(number++, 3) == Change::kNone);
-  quiet(kMergeWindows - 1);
+  CHECK(add(1) == Change::kOpened);
+  quiet(7);
+  CHECK(add(3) == Change::kNone);
+  // However near the threshold: what is not flagged keeps no alarm open.
+  quiet(7, -0.1F);
   CHECK(alarms.is_open());
-  CHECK(alarms.add(number++, -9) == Change::kClosed);
+  CHECK(add(-0.1F) == Change::kClosed);
   CHECK_FALSE(alarms.is_open());
   CHECK(alarms.alarm().first_window == 10);
-  CHECK(alarms.alarm().last_window == 10 + kMergeWindows);
+  CHECK(alarms.alarm().last_window == 18);
   CHECK(alarms.alarm().peak == 3);
-  CHECK(alarms.alarm().peak_window == 10 + kMergeWindows);
+  CHECK(alarms.alarm().peak_window == 18);
   CHECK(alarms.alarm().windows == 2);
+  CHECK(alarms.alarm().begin_time == 2.5);
+  CHECK(alarms.alarm().end_time == 4.75);
   quiet(5);
-  // What stays within the deadband below the peak keeps it open.
-  CHECK(alarms.add(number++, 1) == Change::kOpened);
-  quiet(3 * kMergeWindows, -0.5F);
-  CHECK(alarms.is_open());
+  CHECK(add(1) == Change::kOpened);
+  quiet(3);
   CHECK(alarms.finish() == Change::kClosed);
   CHECK(alarms.finish() == Change::kNone);
   CHECK(alarms.alarm().last_window == alarms.alarm().first_window);
+}
+
+TEST_CASE("alarms of a log without times, or whose clock steps back, end after windows",
+          "[watch]") {
+  using Change = AlarmStream::Change;
+  for (const double step : {std::nan(""), 0.0, -1.0}) {
+    INFO(step);
+    AlarmStream alarms(0);
+    CHECK(alarms.add(0, 1, 0, step) == Change::kOpened);
+    for (int64_t number = 1; number < KDGAT_MERGE_WINDOWS; ++number) {
+      const double time = step * static_cast<double>(number + 1);
+      CHECK(alarms.add(number, -9, time, time) == Change::kNone);
+    }
+    CHECK(alarms.is_open());
+    CHECK(alarms.add(KDGAT_MERGE_WINDOWS, -9, step, step) == Change::kClosed);
+  }
 }
