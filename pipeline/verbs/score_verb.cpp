@@ -234,9 +234,8 @@ pockets: LOG is then a PDB, mmCIF or AMBER file, or a folder or tar of them, the
 molecule, rank, ligand and distance, and the options are --top N (default 10), --ligand NAME (cut
 the pocket around each copy of it) and --pocket_cutoff A (default 5).
 
-A detector's flagged windows that are near one another are one alarm: with --json a line when it
-opens and one when it is over ({"event":"alarm","open":..}), else a line at the end on standard
-error.
+Flagged windows less than two seconds apart are one alarm: with --json a line when it opens and one
+when it is over ({"event":"alarm","open":..}), else a line at the end on standard error.
 
   --run RUN            a run's id or folder, a step's folder, or a model file or detector.json
   --model STEP         which model of a run that has several (else the fusion, else the classifier);

@@ -151,10 +151,10 @@ needs no training and knows no vehicle. LibTorch is not needed. Nothing is writt
 
 A detector finds the vehicle by the first 100 windows, or learns what is usual from the first 15 s,
 as kdgat score does. --calibrate TIME learns it from that much traffic, which is taken as benign,
-and judges what follows. Flagged windows near one another are one alarm. On a terminal a line shows
-the traffic and alarms are told in words; elsewhere, and with --json, standard output gets a line of
-JSON for each alarm when it opens and when it is over, the same that kdgat score --json writes of
-the same frames, and {"event":"traffic",..} at each heartbeat.
+and judges what follows. Flagged windows less than two seconds apart are one alarm. On a terminal a
+line shows the traffic and alarms are told in words; elsewhere, and with --json, standard output
+gets a line of JSON for each alarm when it opens and when it is over, the same that kdgat score
+--json writes of the same frames, and {"event":"traffic",..} at each heartbeat.
 
   --model MODEL        a run's id or folder, a step's folder, or a model file or detector.json
   --run RUN            the same, as kdgat score calls it; --model then is the step of the run

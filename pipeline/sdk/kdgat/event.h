@@ -112,7 +112,7 @@ struct WindowEvent {
   std::vector<std::string> reasons;  ///< what made it odd, in words, the first one most
 };
 
-/// Windows of a log that were flagged near one another: one alarm.
+/// Windows of a log that were flagged less than two seconds apart: one alarm.
 struct AlarmEvent {
   std::string file;
   int64_t alarm = 0;     ///< its number in the log, from 0

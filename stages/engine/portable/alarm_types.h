@@ -10,7 +10,7 @@ enum {
   KDGAT_CLOSED = 8   /* the alarm has ended: kdgat_last_alarm() */
 };
 
-/* Flagged windows near one another. Windows have numbers from 0. */
+/* Flagged windows less than KDGAT_HELD apart. Windows have numbers from 0. */
 typedef struct kdgat_alarm {
   int64_t number;              /* of the alarm, from 0 */
   int64_t first_window;        /* its first flagged window */
