@@ -46,12 +46,16 @@ class Budget(Study):
                 windows, hours = m["false_windows"], m["benign_hours"]
                 low, high = poisson_interval(windows)
                 met = self.PER_HOUR / 2 <= windows / hours <= 2 * self.PER_HOUR
-                rows.append([f"{ageing} %", f"vehicle {vehicle}", f"{hours:.2f}", windows, f"{windows / hours:.1f} ({low / hours:.1f} to {high / hours:.1f})",
-                             f"{100 * m['time_under_alarm']:.2f} %", "met" if met else "**missed**"])
+                rows.append([f"{ageing} %", f"vehicle {vehicle}", f"{hours:.2f}", windows,
+                             f"{windows / hours:.1f} ({low / hours:.1f} to {high / hours:.1f})",
+                             f"{100 * m['time_under_alarm']:.2f} %",
+                             "met" if met else "**missed**"])
         return (f"{self.VEHICLES} x {self.HOURS} hours of `kdgat data synth` benign traffic. Ageing: by so much periods jitter more, and events are more "
                 f"frequent, at the end than at the beginning. Learned from the first hour of each, injected attacks and a budget of {self.PER_HOUR} "
-                f"false windows an hour; goal on the rest: {self.PER_HOUR / 2:g} to {2 * self.PER_HOUR} an hour. Seed {self.seeds[0]}.\n\n"
-                + table(["ageing", "log", "hours scored", "false windows", "an hour (95 %)", "time under alarm", "goal"], rows))
+                f"false windows an hour; goal on the rest: {self.PER_HOUR / 2:g} to "
+                f"{2 * self.PER_HOUR} an hour. Seed {self.seeds[0]}.\n\n"
+                + table(["ageing", "log", "hours scored", "false windows", "an hour (95 %)",
+                         "time under alarm", "goal"], rows))
 
 
 class Cost(Study):

@@ -90,6 +90,7 @@ json TrafficReport::report(const decision::LogJudge& judge,
               {"alarms", judge.alarms()},
               {"highest_score", has_score_ ? json(highest_) : json()},
               {"learning", judge.is_learning()},
+              {"fits", judge.fits()},
               {"buses", json::array()},
               {"decision", decision_.json()},
               {"alarm", alarm_.json()}};

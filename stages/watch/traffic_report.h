@@ -34,7 +34,8 @@ class TrafficReport {
   void forget_ids();
 
   /// {"frames","frames_per_second","load","unknown","unknown_ids","windows","flagged","alarms",
-  /// "highest_score" (since the last report; null where no window was judged),"learning","buses":
+  /// "highest_score" (since the last report; null where no window was judged),"learning","fits"
+  /// (false: see engine/decision/stream/bus_fit.h),"buses":
   /// [{"name","state","frames","error_frames","malformed","kernel_drops","queue_drops",
   /// "interruptions","own_frames"}],"decision","alarm" (see Latency::json())}. Rates are those
   /// since the last report, by TrafficClock.

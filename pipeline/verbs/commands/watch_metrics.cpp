@@ -38,6 +38,8 @@ constexpr Row kTraffic[] = {
     {"load", "kdgat_bus_load", "gauge", "Share of the bus's time that frames took."},
     {"highest_score", "kdgat_score", "gauge", "Highest score of a window since the report before."},
     {"learning", "kdgat_learning", "gauge", "1 while it listens to what is usual."},
+    {"fits", "kdgat_fits", "gauge",
+     "0 while more than 5 % of the windows have been flagged for a minute."},
     {"calibrating", "kdgat_calibrating", "gauge", "1 while it calibrates."}};
 
 constexpr Row kBuses[] = {

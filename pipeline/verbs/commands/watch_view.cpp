@@ -92,6 +92,7 @@ std::string traffic_text(const json& traffic, const std::deque<float>& scores,
   } else {
     parts.push_back(plural(count(traffic, "alarms"), "alarm") +
                     (traffic.value("alarm_open", false) ? " and one open" : ""));
+    if (!traffic.value("fits", true)) parts.emplace_back("may not fit this bus");
     if (!scores.empty()) parts.push_back(curve_of(scores));
     parts.push_back(plural(count(traffic, "unknown_ids"), "unknown id"));
     parts.push_back(grouped(count(traffic, "windows")) + " windows");

@@ -28,8 +28,8 @@ class Comparison {
   ///  some; only where there are copies: "same_content": [[log, log]]}
   const nlohmann::json& metrics() const { return metrics_; }
 
-  /// Of each part and method: counts, F1, false windows an hour, time to alarm. A model has a second
-  /// row without suspects in parts that have some.
+  /// Of each part and method: counts, F1, false windows an hour, time to alarm. A model has a
+  /// second row without suspects in parts that have some.
   const ResultTable& main() const { return main_; }
   /// Of each part and method what the main table has no room for; of each kind of attack.
   const ResultTable& more() const { return more_; }

@@ -35,11 +35,13 @@ class LogJudge {
   float last_score() const { return last_score_; }  ///< of the last window
   int64_t ids() const { return ids_; }              ///< distinct, of the last window
   bool is_missing() const { return is_missing_; }   ///< an id is, in the last window
+  bool fits() const { return fits_; }               ///< see bus_fit.h
 
  protected:
   int64_t windows_ = 0, flagged_ = 0, alarms_ = 0, ids_ = 0;
   float last_score_ = 0;
   bool is_missing_ = false;
+  bool fits_ = true;
 };
 
 }  // namespace kdgat::decision

@@ -144,6 +144,8 @@ void LogScorer::tell(const JudgedWindow& judged) {
   const AlarmStream::Change change =
       window.is_own ? AlarmStream::Change::kNone
                     : stream_.add(window.number, window.score, window.time, window.relative.end);
+  if (!window.is_own && fit_.add(window.relative.seconds, is_flagged)) tell_misfit();
+  fits_ = fit_.fits();
   const bool opens = change == AlarmStream::Change::kOpened;
   const bool is_explained = is_flagged && (opens || window.score > explained_ + kClearlyMore);
   std::optional<Reasons> reasons;
@@ -185,6 +187,15 @@ void LogScorer::tell_vehicle() const {
   sink_.log("info", file_ + ": a vehicle never seen; what is usual on it was learned from " +
                         std::to_string(watch_.own()) + " windows, which are taken as benign" +
                         (watch_.ended_early() ? "; an odd one ended them" : ""));
+}
+
+void LogScorer::tell_misfit() const {
+  sink_.log("warning",
+            file_ + ": for a minute more than " +
+                format_number("%.0f %%", 100 * BusFit::kMostFlagged) +
+                " of the windows have been flagged: an attack that goes on, or a car or a way of "
+                "driving that the detector does not know. Where nobody attacks, learn from such "
+                "traffic: kdgat fit, kdgat adapt, or kdgat watch --calibrate");
 }
 
 void LogScorer::tell_alarm(bool is_open) {

@@ -14,6 +14,7 @@
 #include "engine/decision/detector/detector_model.h"
 #include "engine/decision/detector/traffic.h"
 #include "engine/decision/detector/window_scorer.h"
+#include "engine/decision/stream/bus_fit.h"
 #include "engine/decision/stream/explanations.h"
 #include "engine/decision/stream/judge_sink.h"
 #include "engine/decision/stream/log_judge.h"
@@ -68,6 +69,7 @@ class LogScorer : public LogJudge {
   void tell_window(const JudgedWindow& window, bool is_flagged, bool is_of_channel,
                    const std::optional<Reasons>& reasons) const;
   void tell_vehicle() const;
+  void tell_misfit() const;
   void tell_alarm(bool is_open);
 
   const DetectorModel& model_;
@@ -78,6 +80,7 @@ class LogScorer : public LogJudge {
   bool gives_reasons_;
   double threshold_;
   AlarmStream stream_;
+  BusFit fit_;
   const data::DbcNames& names_;
   WindowScorer watch_;
   LogProblems problems_;

@@ -58,6 +58,9 @@ TEST_CASE("the line of the traffic fits its columns", "[watch]") {
   json other = kReport;
   other["alarm_open"] = true;
   CHECK_THAT(traffic_text(other, {}, "can0", 80), Catch::Contains("  1 alarm and one open  "));
+  CHECK_THAT(traffic_text(other, {}, "can0", 80), !Catch::Contains("fit"));
+  other["fits"] = false;
+  CHECK_THAT(traffic_text(other, {}, "can0", 80), Catch::Contains("  may not fit this bus  "));
   other["learning"] = true;
   CHECK_THAT(traffic_text(other, {}, "can0", 80), Catch::EndsWith("listening"));
   other["calibrating"] = true;

@@ -18,6 +18,7 @@
 #include "engine/decision/detector/alarms.h"
 #include "engine/decision/detector/rank_filter.h"
 #include "engine/decision/detector/window_scorer.h"
+#include "engine/decision/stream/log_scorer.h"
 #include "kdgat/options.h"
 #include "support/can/can_drive.h"
 #include "support/can/can_traffic.h"
@@ -356,4 +357,36 @@ TEST_CASE("more windows than there are to look at are refused", "[detector]") {
     CHECK_THAT(error.diagnostics().front().text(),
                Contains("3 of the last 2 windows can never be flagged") && Contains("alarm_of=3"));
   }
+}
+
+TEST_CASE("that a detector may not fit is said once of a log, and not of a short attack",
+          "[watch]") {
+  const DetectorModel model = model_with({1, 1});
+  const auto warnings = [&](double until) {
+    // Known by its own first windows; behind 30 s each tenth frame has an id that no car has.
+    Frames log = drive(150, 8, "", 2);
+    for (std::size_t i = 0; i < log.size(); i += 10) {
+      const double time = log[i].time - log.front().time;
+      if (time > 30 && time < until) log[i].id = 0x7A0;
+    }
+    std::vector<std::string> out;
+    JudgeSink sink{nullptr, [](const AlarmEvent&) {},
+                   [&](const std::string& level, const std::string& text) {
+                     if (level == "warning" && text.find("for a minute") != std::string::npos) {
+                       out.push_back(text);
+                     }
+                   },
+                   [] { return ExitCode::kOk; }};
+    const data::DbcNames names;
+    LogScorer scorer(model, {}, "a.log", "", sink, nullptr, names);
+    for (const data::CanFrame& frame : log) scorer.add(frame, false);
+    scorer.finish();
+    CHECK(scorer.flagged() > 40);
+    CHECK(scorer.fits() == (until < 120));
+    return out;
+  };
+  CHECK(warnings(65).empty());
+  const std::vector<std::string> said = warnings(150);
+  REQUIRE(said.size() == 1);
+  CHECK_THAT(said.front(), Contains("a.log: ") && Contains("5 %") && Contains("kdgat adapt"));
 }

@@ -13,6 +13,7 @@
 #include "engine/decision/detector/alarms.h"
 #include "engine/decision/detector/find_vehicle.h"
 #include "engine/decision/detector/window_scorer.h"
+#include "engine/decision/stream/bus_fit.h"
 #include "support/can/can_drive.h"
 #include "support/can/can_traffic.h"
 #include "support/can/watched_drives.h"
@@ -337,4 +338,31 @@ TEST_CASE("alarms of a log without times, or whose clock steps back, end after w
     CHECK(alarms.is_open());
     CHECK(alarms.add(KDGAT_MERGE_WINDOWS, -9, step, step) == Change::kClosed);
   }
+}
+
+TEST_CASE("a detector does not fit where a minute on end is flagged, which is said once",
+          "[watch]") {
+  BusFit fit;
+  // Windows of a quarter of a second: 40 in ten seconds.
+  const auto pass = [&](int stretches, int flagged) {
+    int said = 0;
+    for (int stretch = 0; stretch < stretches; ++stretch) {
+      for (int window = 0; window < 40; ++window) said += fit.add(0.25, window < flagged) ? 1 : 0;
+    }
+    return said;
+  };
+  CHECK(pass(60, 2) == 0);  // a twentieth
+  CHECK(fit.fits());
+  CHECK(pass(5, 40) == 0);  // an attack of fifty seconds
+  CHECK(fit.fits());
+  CHECK(pass(1, 0) == 0);
+  CHECK(pass(5, 3) == 0);
+  CHECK(pass(1, 3) == 1);
+  CHECK_FALSE(fit.fits());
+  CHECK(pass(20, 3) == 0);
+  CHECK_FALSE(fit.fits());
+  CHECK(pass(1, 2) == 0);
+  CHECK(fit.fits());
+  CHECK(pass(20, 3) == 0);
+  CHECK_FALSE(fit.fits());
 }
