@@ -44,23 +44,24 @@ bool has_both(const LearningSet& rows, int32_t without, const std::vector<uint8_
 void listen(const Held& held, const Parts& parts, const decision::KOfN& alarm_rule,
             const decision::Floors& floors, double log_odds, Listened& out, FlaggedCount& count) {
   const std::vector<float> usual(kRelativeColumns, 0);
-  bool was_missing = false;
-  decision::RankFilter of_known(alarm_rule, parts.classifier.score(usual));
+  const double usual_odds = parts.classifier.score(usual);
+  decision::RankFilter of_known(alarm_rule, usual_odds), of_seen = of_known;
   decision::RankFilter of_tails(alarm_rule, parts.tails.score(usual));
   decision::Stretch known, tails;
+  bool was_missing = false;
   for (std::size_t i = 0; i < held.values.size() / kRelativeColumns; ++i) {
     const std::span<const float> seen = row_of(held.values, i);
-    // An id that is missing is one finding, however long it goes on.
-    const bool is_missing = decision::is_missing(seen);
-    const bool counts = floors.are_reached(seen) && !(is_missing && was_missing);
+    const bool has_evidence = floors.are_reached(seen), is_missing = decision::is_missing(seen);
+    const double odds = has_evidence ? parts.classifier.score(seen) : usual_odds;
+    count.flagged += of_seen.add(odds) > log_odds ? 1 : 0;
+    // For a budget an id that is missing is one finding, however long it goes on.
+    const bool counts = has_evidence && !(is_missing && was_missing);
     was_missing = is_missing;
-    const std::span<const float> row = counts ? seen : usual;
-    known.scores.push_back(static_cast<float>(of_known.add(parts.classifier.score(row))));
-    tails.scores.push_back(static_cast<float>(of_tails.add(rarity_of(parts.tails, row))));
+    known.scores.push_back(static_cast<float>(of_known.add(counts ? odds : usual_odds)));
+    tails.scores.push_back(
+        static_cast<float>(of_tails.add(rarity_of(parts.tails, counts ? seen : usual))));
   }
   count.windows += std::ssize(known.scores);
-  count.flagged += std::count_if(known.scores.begin(), known.scores.end(),
-                                 [&](float score) { return score > log_odds; });
   known.seconds = tails.seconds = held.seconds;
   out.classifier.push_back(std::move(known));
   out.tails.push_back(std::move(tails));

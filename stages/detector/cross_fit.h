@@ -24,7 +24,8 @@ struct Parts {
 };
 
 /// Benign windows as models saw them that did not learn from their fold, both parts, as alarms
-/// count them (see RankFilter): one without evidence as if nothing was odd in it.
+/// count them (see RankFilter): as if nothing was odd in it one without evidence, and one in which
+/// an id goes on missing.
 struct Listened {
   std::vector<decision::Stretch> classifier, tails;
 };

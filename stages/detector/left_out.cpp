@@ -5,6 +5,7 @@
 
 #include "engine/compare/rule.h"
 #include "engine/data/can/windows/relative_windows.h"
+#include "engine/decision/detector/floors.h"
 #include "engine/decision/detector/rank_filter.h"
 #include "kdgat/text.h"
 
@@ -74,7 +75,9 @@ LeftOut left_out_figures(const Learning& learning, const CrossFit& fit,
     const decision::Decision& decision = model.decision(rows.own[i]);
     const bool is_flagged = log_odds > decision.classifier || rarity > decision.tails;
     count.detector += is_flagged ? 1 : 0;
-    if (&count == &out.benign) out.odd_benign += log_odds > least ? 1 : 0;
+    // What is missing is one finding, however many windows it lasts.
+    const bool is_odd = log_odds > least && !decision::is_missing(row_of(rows, i));
+    if (&count == &out.benign) out.odd_benign += is_odd ? 1 : 0;
     count.rule += rows.rule[i] > compare::RuleWindows::kThreshold ? 1 : 0;
   }
   for (const Held& held : learning.held) out.benign_hours += held.seconds / kHour;

@@ -23,7 +23,7 @@ struct LeftOut {
   LeftOutCount labelled;                         ///< attack windows of the logs as they are
   std::map<std::string, LeftOutCount> injected;  ///< attack windows by kind of attack
   LeftOutCount benign;                           ///< of the logs as they are: flagged is false
-  int64_t odd_benign = 0;   ///< of these, have evidence and odds of an attack above least_odds
+  int64_t odd_benign = 0;   ///< of these, with evidence and odds of an attack above least_odds
   double benign_hours = 0;  ///< of Held windows
 
   /// {"labelled","benign": {"windows","detector","rule"}, "injected": {kind: the same},

@@ -133,7 +133,8 @@ std::string sentence_of_odd_benign(const LeftOut& left_out, const decision::Dete
   return grouped(left_out.odd_benign) + " of " + grouped(left_out.benign.windows) +
          " windows that are taken as benign look like attacks to models of the other logs, " +
          rate_text(odd / left_out.benign_hours) + ". To keep the budget of " + rate_text(budget) +
-         " the threshold is higher than them, and than attacks like them. The logs may hold "
+         " the threshold is higher than most of them, and than attacks like them. The logs may "
+         "hold "
          "attacks without a label";
 }
 

@@ -35,7 +35,7 @@ class TrafficReport {
 
   /// {"frames","frames_per_second","load","unknown","unknown_ids","windows","flagged","alarms",
   /// "highest_score" (since the last report; null where no window was judged),"learning","fits"
-  /// (false: see engine/decision/stream/bus_fit.h),"buses":
+  /// (see engine/decision/stream/bus_fit.h; of a network always true),"buses":
   /// [{"name","state","frames","error_frames","malformed","kernel_drops","queue_drops",
   /// "interruptions","own_frames"}],"decision","alarm" (see Latency::json())}. Rates are those
   /// since the last report, by TrafficClock.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -136,6 +137,8 @@ class LiveScoring {
       if (current_ != nullptr && alarm.open) report_.told(*current_, monotonic_now());
     };
     sink.log = [this](const std::string& level, const std::string& text) {
+      // Thresholds are about to change: what the present ones make of the traffic is no news.
+      if (phase() == Phase::kBudget && level == "warning") return;
       host_.log(level, text);
     };
     sink.cancelled = [] { return ExitCode::kOk; };  // looked for between batches
@@ -163,10 +166,10 @@ class LiveScoring {
     report_.add(live, *judge_);
     if (judge_->windows() == before) return;
     report_.judged(live, judge_->last_score(), monotonic_now());
-    // What is missing is flagged by itself, whatever the threshold.
-    if (phase() == Phase::kBudget && !judge_->is_missing()) {
-      scores_.push_back(judge_->last_score());
-    }
+    if (phase() != Phase::kBudget) return;
+    // No threshold is chosen for an id that is missing: it is a finding by itself.
+    constexpr float kUsual = std::numeric_limits<float>::lowest();
+    scores_.push_back(judge_->is_missing() ? kUsual : judge_->last_score());
   }
 
   void calibrate(const LiveFrame& live, bool restarts) {
@@ -243,6 +246,7 @@ class LiveScoring {
     for (std::size_t i = 0; i < buses.size(); ++i) buses[i].own_frames = own_.count(i);
     json values = report_.report(*judge_, buses);
     values["alarm_open"] = is_alarm_open_;
+    if (phase() != Phase::kWatch) values["fits"] = true;
     values["calibrating"] = phase() != Phase::kWatch;
     values["seconds"] = static_cast<double>(now - begin_) * 1e-9;
     host_.metrics("traffic", reports_++, std::move(values));

@@ -47,7 +47,7 @@ alarms                     integer      that were opened
 alarm_open                 boolean      one is open now
 highest_score              number|null  since the line before; null = no window was judged
 learning                   boolean      it still listens to what is usual
-fits                       boolean      false after a minute with more than 5 % of the windows flagged
+fits                       boolean      false while, for a minute, a detector flagged over 5 %
 calibrating                boolean      with a time to calibrate: it is not over
 buses[]                    object       each bus
 buses[].name               string       of the bus, or of the log in its place

@@ -133,14 +133,14 @@ struct TimeAxis {
   bool has_times_ = false;
 };
 
-/// Marked windows as [from, to], those with no more than `gap` others between them together.
-json intervals(const TimeAxis& axis, std::size_t windows, std::size_t gap,
+/// Marked windows as [from, to], neighbours together.
+json intervals(const TimeAxis& axis, std::size_t windows,
                const std::function<bool(std::size_t)>& is_marked) {
   json out = json::array();
   std::size_t last = 0;
   for (std::size_t w = 0; w < windows; ++w) {
     if (!is_marked(w)) continue;
-    if (!out.empty() && w - last <= gap + 1) {
+    if (!out.empty() && w - last == 1) {
       out.back()[1] = axis.to(w);
     } else {
       out.push_back({axis.from(w), axis.to(w)});
@@ -205,7 +205,7 @@ json log_of(const JudgedLog& log, const Comparison& comparison, std::size_t colu
   json out = {{"name", log.name},
               {"windows", log.labels.size()},
               {"axis", axis.name()},
-              {"attacks", intervals(axis, log.labels.size(), 0,
+              {"attacks", intervals(axis, log.labels.size(),
                                     [&](std::size_t w) { return log.labels[w] == 1; })},
               {"models", json::array()}};
   for (const std::string& model : comparison.models()) {

@@ -2,7 +2,8 @@
  * ---- Alarms: windows whose score exceeds the threshold, those near one another as one event.
  *
  * One opens with the first window above the threshold and stays open for KDGAT_HELD behind the last
- * one. Where times do not go on it ends after KDGAT_MERGE_WINDOWS that are not flagged.
+ * one. Where times do not go on it ends after KDGAT_MERGE_WINDOWS that are not flagged. Windows end
+ * it: a bus that falls silent keeps it open.
  */
 #pragma once
 
@@ -34,8 +35,8 @@ static inline int kdgat_alarms_add(kdgat_alarms* a, double threshold, float scor
   const int64_t number = a->windows++;
   int said = KDGAT_WINDOW | KDGAT_FLAGGED;
   if (!((double)score > threshold)) {
-    const int is_over =
-        end - alarm->end_time >= KDGAT_HELD || number - alarm->last_window >= KDGAT_MERGE_WINDOWS;
+    const int is_over = end > alarm->end_time ? end - alarm->end_time >= KDGAT_HELD
+                                              : number - alarm->last_window >= KDGAT_MERGE_WINDOWS;
     return is_over ? KDGAT_WINDOW | kdgat_alarms_finish(a) : KDGAT_WINDOW;
   }
   if (!alarm->is_open) {

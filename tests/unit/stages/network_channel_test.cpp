@@ -2,6 +2,7 @@
 // together, and evaluate judges both on the windows of both.
 #include "support/catch_torch.h"
 // Catch first: see catch_torch.h.
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <random>

@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kHour = 3600;
 constexpr double kMostUnderAlarm = 0.05;
+constexpr double kRounding = 1e-9;  // of sums of seconds
 
 /// P(X <= count) of a Poisson variable.
 double poisson_cdf(int64_t count, double mean) {
@@ -70,7 +71,7 @@ Flagged allowed_in(std::span<const Stretch> stretches, double per_hour) {
     longest = std::max(longest, stretch.seconds / static_cast<double>(stretch.scores.size()));
   }
   return {static_cast<int64_t>(per_hour * seconds / kHour + 1e-9),
-          std::max(kMostUnderAlarm * seconds, longest + KDGAT_HELD)};
+          std::max(kMostUnderAlarm * seconds, longest + KDGAT_HELD + kRounding)};
 }
 
 Budget budget_of(std::span<const Stretch> stretches, double per_hour, bool take_supported) {

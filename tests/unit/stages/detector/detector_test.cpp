@@ -76,6 +76,16 @@ TEST_CASE("a flagged window keeps its log under alarm for two seconds more", "[d
   const std::vector<Stretch> twice = {log, log};
   CHECK(flagged_in(twice, 0).seconds == Approx(15));
   CHECK(flagged_in(twice, 0).windows == 10);
+  // A lower threshold never has fewer windows, or less time.
+  arrays::Random random(5);
+  for (float& score : log.scores) score = static_cast<float>(8 * random.uniform());
+  Flagged before;
+  for (double threshold = 8; threshold > -1; threshold -= 0.05) {
+    const Flagged now = flagged_in({&log, 1}, threshold);
+    CHECK(now.windows >= before.windows);
+    CHECK(now.seconds >= before.seconds);
+    before = now;
+  }
 }
 
 TEST_CASE("a threshold keeps to its budget and says what benign traffic supports", "[detector]") {
@@ -96,6 +106,12 @@ TEST_CASE("a threshold keeps to its budget and says what benign traffic supports
   CHECK(allowed_in({&odd, 1}, 144).seconds == Approx(2.5));
   Stretch brief{std::vector<float>(400, -5), 20};
   CHECK(allowed_in({&brief, 1}, 360).seconds == Approx(2.05));
+  // Wherever it is, one window fits: its time is a sum that was rounded.
+  for (std::size_t w = 0; w < 350; ++w) {
+    Stretch one = brief;
+    one.scores[w] = 4;
+    CHECK(threshold_for({&one, 1}, allowed_in({&one, 1}, 360)) == -5);
+  }
   CHECK(threshold_for(both, {2, 4.2}) == 1);
   CHECK(threshold_for(both, {2, 4}) == 2);
   CHECK(threshold_for(both, {2, 2}) == 3);

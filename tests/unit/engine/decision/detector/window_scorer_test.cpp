@@ -7,7 +7,6 @@
 #include <limits>
 #include <set>
 
-#include "engine/arrays/random.h"
 #include "engine/compare/judging.h"
 #include "engine/data/can/windows/log_windows.h"
 #include "engine/decision/detector/alarms.h"
@@ -338,6 +337,18 @@ TEST_CASE("alarms of a log without times, or whose clock steps back, end after w
     CHECK(alarms.is_open());
     CHECK(alarms.add(KDGAT_MERGE_WINDOWS, -9, step, step) == Change::kClosed);
   }
+}
+
+TEST_CASE("short windows end no alarm before its two seconds are over", "[watch]") {
+  using Change = AlarmStream::Change;
+  AlarmStream alarms(0);
+  CHECK(alarms.add(0, 1, 0, 0.005) == Change::kOpened);
+  for (int64_t number = 1; number < 400; ++number) {
+    const double begin = 0.005 * static_cast<double>(number);
+    CHECK(alarms.add(number, -9, begin, begin + 0.005) == Change::kNone);
+  }
+  CHECK(alarms.is_open());
+  CHECK(alarms.add(400, -9, 2.005, 2.01) == Change::kClosed);
 }
 
 TEST_CASE("a detector does not fit where a minute on end is flagged, which is said once",
