@@ -19,7 +19,8 @@ constexpr const char* kChannelFormat = "kdgat.channel";
 constexpr int kChannelVersion = 1;
 constexpr std::array<std::size_t, 1> kOnly = {0};  // the one column
 
-/// -ln of a raw score's tail probability: log-odds of what is rare. The same number for the threshold and for what it is compared with.
+/// -ln of a raw score's tail probability: log-odds of what is rare. The same number for the
+/// threshold and for what it is compared with.
 float rarity(const Tails& tails, float raw) {
   return static_cast<float>(tails.score({&raw, 1}) * std::log(10.0));
 }
