@@ -49,8 +49,9 @@ def text_of(args, sets, studies, lab, minutes):
     data = " ".join(f"--data {name}" for name in sets)
     parts = [f"`scripts/reproduce detector {data}{' --all' if args.all else ''}`, seeds {', '.join(map(str, args.seeds))}, {args.jobs} runs at a time "
              f"with one thread each on {common.machine()}: about {minutes:.0f} minutes from nothing. Windows of 100 frames; budget 100 false "
-             "windows an hour unless it says otherwise. Cells are medians of the seeds, in brackets the lowest and the highest; counts and "
-             "intervals (Poisson) of a part are those of the seed with the median number of false windows. A *shadow* is the benign window "
+             "windows an hour unless it says otherwise. Cells are medians of the seeds, in brackets "
+             "the lowest and the highest; counts and intervals (Poisson) of a part are those of the "
+             "seed with the median number of false windows. A *shadow* is the benign window "
              "right after an attack window."]
     for study in studies:
         parts += [f"### {study.title}", study.text(lab)]

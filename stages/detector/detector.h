@@ -1,6 +1,7 @@
 // The detector stage: learns what is usual on the buses of some vehicles, and to tell attacks by
 // how windows differ from it; thresholds follow from a budget of false windows. Evaluates itself
-// and the rule on the test logs. Knows no other stage. No tensors: trees on fifteen numbers a window.
+// and the rule on the test logs. Knows no other stage. No tensors: trees on fifteen numbers a
+// window.
 #pragma once
 
 #include "detector/detector_options.h"

@@ -52,7 +52,7 @@ decision::Decision decide(const Listened& listened, const DetectorOptions& optio
                             decision::threshold_for(listened.classifier, out.budget.allowed));
   const decision::Flagged of_it = decision::flagged_in(listened.classifier, out.classifier);
   const decision::Flagged left{std::max<int64_t>(0, out.budget.allowed.windows - of_it.windows),
-                               std::max(0.0, out.budget.allowed.seconds - of_it.seconds)};
+                               std::max(0.0, out.budget.allowed.under_alarm - of_it.under_alarm)};
   out.tails = std::max(kLeastRare, decision::threshold_for(listened.tails, left));
   return out;
 }

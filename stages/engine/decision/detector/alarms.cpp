@@ -58,7 +58,7 @@ Flagged flagged_in(std::span<const Stretch> stretches, double threshold) {
       time.add(seconds, score > threshold);
       out.windows += score > threshold ? 1 : 0;
     }
-    out.seconds += time.seconds();
+    out.under_alarm += time.seconds();
   }
   return out;
 }
@@ -106,7 +106,7 @@ double threshold_for(std::span<const Stretch> stretches, const Flagged& allowed)
   // lower it is, the longer they are under alarm.
   const auto end = levels.begin() + static_cast<std::ptrdiff_t>(most) + 1;
   const auto too_long = std::partition_point(levels.begin(), end, [&](float level) {
-    return flagged_in(stretches, level).seconds <= allowed.seconds;
+    return flagged_in(stretches, level).under_alarm <= allowed.under_alarm;
   });
   return too_long == levels.begin() ? levels.front() : *std::prev(too_long);
 }

@@ -58,10 +58,10 @@ struct Stretch {
   double seconds = 0;
 };
 
-/// Flagged windows, and the time that they keep their logs under alarm.
+/// Flagged windows, and how long they keep their logs under alarm, in seconds of the traffic.
 struct Flagged {
   int64_t windows = 0;
-  double seconds = 0;
+  double under_alarm = 0;
 };
 /// Of the scores above a threshold.
 Flagged flagged_in(std::span<const Stretch> stretches, double threshold);

@@ -57,24 +57,24 @@ DetectorOptions quick() {
 TEST_CASE("a flagged window keeps its log under alarm for two seconds more", "[detector]") {
   // Windows of half a second.
   Stretch log{std::vector<float>(100, -5), 50};
-  const auto seconds = [&](double threshold) { return flagged_in({&log, 1}, threshold).seconds; };
-  CHECK(seconds(0) == 0);
+  const auto held = [&](double threshold) { return flagged_in({&log, 1}, threshold).under_alarm; };
+  CHECK(held(0) == 0);
   log.scores[10] = 1;
-  CHECK(seconds(0) == Approx(2.5));
-  CHECK(seconds(1) == 0);
+  CHECK(held(0) == Approx(2.5));
+  CHECK(held(1) == 0);
   // What overlaps counts once: here one second and a half more.
   log.scores[13] = 1;
-  CHECK(seconds(0) == Approx(4));
+  CHECK(held(0) == Approx(4));
   log.scores[14] = 1;
-  CHECK(seconds(0) == Approx(4.5));
+  CHECK(held(0) == Approx(4.5));
   log.scores[50] = 1;
-  CHECK(seconds(0) == Approx(7));
+  CHECK(held(0) == Approx(7));
   // Nothing is under alarm behind the end of a log.
   log.scores[99] = 1;
-  CHECK(seconds(0) == Approx(7.5));
+  CHECK(held(0) == Approx(7.5));
   CHECK(flagged_in({&log, 1}, 0).windows == 5);
   const std::vector<Stretch> twice = {log, log};
-  CHECK(flagged_in(twice, 0).seconds == Approx(15));
+  CHECK(flagged_in(twice, 0).under_alarm == Approx(15));
   CHECK(flagged_in(twice, 0).windows == 10);
   // A lower threshold never has fewer windows, or less time.
   arrays::Random random(5);
@@ -83,7 +83,7 @@ TEST_CASE("a flagged window keeps its log under alarm for two seconds more", "[d
   for (double threshold = 8; threshold > -1; threshold -= 0.05) {
     const Flagged now = flagged_in({&log, 1}, threshold);
     CHECK(now.windows >= before.windows);
-    CHECK(now.seconds >= before.seconds);
+    CHECK(now.under_alarm >= before.under_alarm);
     before = now;
   }
 }
@@ -102,10 +102,10 @@ TEST_CASE("a threshold keeps to its budget and says what benign traffic supports
   CHECK(threshold_for(both, {0, kLong}) == 3);
   CHECK(threshold_for(both, {4, kLong}) == -5);
   // A twentieth of the time, and one window at least: each of these takes 2.05 s.
-  CHECK(budget_of(both, 72, false).allowed.seconds == Approx(5));
-  CHECK(allowed_in({&odd, 1}, 144).seconds == Approx(2.5));
+  CHECK(budget_of(both, 72, false).allowed.under_alarm == Approx(5));
+  CHECK(allowed_in({&odd, 1}, 144).under_alarm == Approx(2.5));
   Stretch brief{std::vector<float>(400, -5), 20};
-  CHECK(allowed_in({&brief, 1}, 360).seconds == Approx(2.05));
+  CHECK(allowed_in({&brief, 1}, 360).under_alarm == Approx(2.05));
   // Wherever it is, one window fits: its time is a sum that was rounded.
   for (std::size_t w = 0; w < 350; ++w) {
     Stretch one = brief;
@@ -116,7 +116,7 @@ TEST_CASE("a threshold keeps to its budget and says what benign traffic supports
   CHECK(threshold_for(both, {2, 4}) == 2);
   CHECK(threshold_for(both, {2, 2}) == 3);
   Stretch hour{std::vector<float>(100, -5), 3600};
-  CHECK(budget_of({&hour, 1}, 72, false).allowed.seconds == Approx(180));
+  CHECK(budget_of({&hour, 1}, 72, false).allowed.under_alarm == Approx(180));
   CHECK_THROWS_WITH(budget_of(both, 35, false),
                     Contains("100 s of benign validation traffic support no fewer than 36"));
   CHECK(budget_of(both, 1, true).per_hour == Approx(36));
