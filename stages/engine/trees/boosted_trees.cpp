@@ -49,18 +49,22 @@ void check_options(const BoostedTreesOptions& o, int64_t columns) {
       "monotone has an entry other than -1, 0 and 1");
 }
 
+struct Drawn {
+  std::vector<int32_t> items, others;
+};
+
 /// A fraction of the items, at least one, each set of that size as likely as any; in their order.
-std::vector<int32_t> draw(const std::vector<int32_t>& items, double fraction,
-                          arrays::Random& random) {
-  if (fraction >= 1) return items;
+Drawn draw(const std::vector<int32_t>& items, double fraction, arrays::Random& random) {
+  if (fraction >= 1) return {items, {}};
   auto wanted = static_cast<std::size_t>(
       std::max<double>(1, std::round(fraction * static_cast<double>(items.size()))));
-  std::vector<int32_t> out;
-  out.reserve(wanted);
-  for (std::size_t i = 0; wanted > 0; ++i) {
-    if (random.below(items.size() - i) >= wanted) continue;
-    out.push_back(items[i]);
-    --wanted;
+  Drawn out;
+  out.items.reserve(wanted);
+  out.others.reserve(items.size() - wanted);
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const bool is_drawn = wanted > 0 && random.below(items.size() - i) < wanted;
+    (is_drawn ? out.items : out.others).push_back(items[i]);
+    wanted -= is_drawn ? 1 : 0;
   }
   return out;
 }
@@ -156,12 +160,11 @@ BoostedTrees BoostedTrees::fit(const Table& table, const BoostedTreesOptions& op
   arrays::Random random(static_cast<uint64_t>(options.seed));
 
   std::vector<double> scores(static_cast<std::size_t>(table.rows()), base);
-  std::vector<char> is_drawn(scores.size());
   std::vector<Gradient> gradients;
   FlatTrees trees;
   for (int64_t t = 0; t < options.trees; ++t) {
-    std::vector<int32_t> rows = draw(all_rows, options.row_fraction, random);
-    const std::vector<int32_t> columns = draw(all_columns, options.column_fraction, random);
+    auto [rows, others] = draw(all_rows, options.row_fraction, random);
+    const std::vector<int32_t> columns = draw(all_columns, options.column_fraction, random).items;
     gradients.resize(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const auto row = static_cast<std::size_t>(rows[i]);
@@ -170,30 +173,26 @@ BoostedTrees BoostedTrees::fit(const Table& table, const BoostedTreesOptions& op
       gradients[i] = {static_cast<int64_t>(weight * (p - static_cast<double>(table.labels[row]))),
                       static_cast<int64_t>(weight * p * (1 - p))};
     }
-    const GrownTree tree = grower.grow(rows, gradients, columns);
+    const GrownTree tree = grower.grow(rows, gradients, others, columns);
     if (tree.nodes.size() == 1) {  // other rows and columns may still gain something
       if (draws) continue;
       break;
     }
     std::vector<double> cover(tree.nodes.size(), 0);
-    std::fill(is_drawn.begin(), is_drawn.end(), 0);
     for (const GrownLeaf& leaf : tree.leaves) {
+      const auto value = static_cast<double>(tree.nodes[leaf.node].number);
       for (std::size_t i = leaf.begin; i < leaf.end; ++i) {
         const auto row = static_cast<std::size_t>(rows[i]);
-        scores[row] += static_cast<double>(tree.nodes[leaf.node].number);
+        scores[row] += value;
         cover[leaf.node] += table.weight(rows[i]);
-        is_drawn[row] = 1;
+      }
+      for (std::size_t i = leaf.others_begin; i < leaf.others_end; ++i) {
+        scores[static_cast<std::size_t>(others[i])] += value;
       }
       // As a file keeps it, so that a model does not change by being written.
       cover[leaf.node] = static_cast<double>(static_cast<float>(cover[leaf.node]));
     }
     trees.add(tree.nodes, cover);
-    for (const int32_t r : all_rows) {
-      const auto row = static_cast<std::size_t>(r);
-      if (is_drawn[row] != 0) continue;
-      const int32_t leaf = trees.leaf(trees.roots.back(), table.row(r).data());
-      scores[row] += static_cast<double>(trees.nodes[static_cast<std::size_t>(leaf)].number);
-    }
     if (stop.after(trees)) break;
   }
   stop.drop_the_rest(trees);

@@ -81,7 +81,7 @@ void TreeGrower::search(Leaf& counted, Leaf* rest, std::span<const int32_t> colu
   }
 }
 
-std::size_t TreeGrower::part(const Leaf& leaf) {
+std::pair<std::size_t, std::size_t> TreeGrower::part(const Leaf& leaf) {
   std::array<uint8_t, 256> right;
   for (std::size_t code = 0; code < right.size(); ++code) {
     right[code] = static_cast<int64_t>(code) > leaf.split.bin ? 1 : 0;
@@ -105,21 +105,33 @@ std::size_t TreeGrower::part(const Leaf& leaf) {
   std::copy_n(moved_rows_.begin(), moved, rows.begin() + static_cast<std::ptrdiff_t>(kept));
   std::copy_n(moved_gradients_.begin(), moved,
               gradients.begin() + static_cast<std::ptrdiff_t>(kept));
-  return kept;
+  std::vector<int32_t>& others = *others_;
+  std::size_t others_kept = leaf.others_begin, others_moved = 0;
+  for (std::size_t i = leaf.others_begin; i < leaf.others_end; ++i) {
+    const int32_t row = others[i];
+    const std::size_t is_right = right[codes[row]];
+    others[others_kept] = moved_rows_[others_moved] = row;
+    others_kept += 1 - is_right;
+    others_moved += is_right;
+  }
+  std::copy_n(moved_rows_.begin(), others_moved,
+              others.begin() + static_cast<std::ptrdiff_t>(others_kept));
+  return {kept, others_kept};
 }
 
 GrownTree TreeGrower::grow(std::vector<int32_t>& rows, std::vector<Gradient>& gradients,
-                           std::span<const int32_t> columns) {
+                           std::vector<int32_t>& others, std::span<const int32_t> columns) {
   rows_ = &rows;
   gradients_ = &gradients;
-  moved_rows_.resize(rows.size());
+  others_ = &others;
+  moved_rows_.resize(std::max(rows.size(), others.size()));
   moved_gradients_.resize(rows.size());
   const auto histogram = [this](std::size_t number) {
     if (number == histograms_.size()) histograms_.emplace_back(first_bin_.back());
     return number;
   };
 
-  Leaf root{0, 0, rows.size(), {}, {}, {}, histogram(0)};
+  Leaf root{0, 0, rows.size(), 0, others.size(), {}, {}, {}, histogram(0)};
   for (const Gradient& g : gradients) root.sum.add(g);
   search(root, nullptr, columns);
   GrownTree tree;
@@ -133,7 +145,8 @@ GrownTree TreeGrower::grow(std::vector<int32_t>& rows, std::vector<Gradient>& gr
     const Leaf parent = leaves[best];
     if (!parent.split.found()) break;
     const Split& split = parent.split;
-    const std::size_t middle = part(parent), first = tree.nodes.size();
+    const auto [middle, others_middle] = part(parent);
+    const std::size_t first = tree.nodes.size();
     const auto cuts = table_.cuts_of(split.column);
     const auto cut = static_cast<std::size_t>(split.bin);
     TreeNode& node = tree.nodes[parent.node];
@@ -143,8 +156,16 @@ GrownTree TreeGrower::grow(std::vector<int32_t>& rows, std::vector<Gradient>& gr
     node.left = static_cast<int32_t>(first);
     tree.nodes.resize(first + 2);
 
-    Leaf left{first, parent.begin, middle, split.left, parent.bounds, {}, 0};
-    Leaf right{first + 1, middle, parent.end, split.right, parent.bounds, {}, 0};
+    Leaf left = parent, right = parent;
+    left.split = right.split = {};
+    left.node = first;
+    left.end = middle;
+    left.others_end = others_middle;
+    left.sum = split.left;
+    right.node = first + 1;
+    right.begin = middle;
+    right.others_begin = others_middle;
+    right.sum = split.right;
     const int sign = cut < cuts.size() ? signs_[static_cast<std::size_t>(split.column)] : 0;
     if (sign != 0) {
       const double between =
@@ -164,7 +185,7 @@ GrownTree TreeGrower::grow(std::vector<int32_t>& rows, std::vector<Gradient>& gr
   for (const Leaf& leaf : leaves) {
     tree.nodes[leaf.node].number =
         static_cast<float>(learning_rate_ * rules_.value(leaf.sum, leaf.bounds));
-    tree.leaves.push_back({leaf.node, leaf.begin, leaf.end});
+    tree.leaves.push_back({leaf.node, leaf.begin, leaf.end, leaf.others_begin, leaf.others_end});
   }
   return tree;
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/trees/bins.h"
@@ -15,6 +16,7 @@ namespace kdgat::trees {
 struct GrownLeaf {
   std::size_t node;        ///< of GrownTree::nodes
   std::size_t begin, end;  ///< of the rows as growing has ordered them
+  std::size_t others_begin, others_end;  ///< of the others, likewise
 };
 
 struct GrownTree {
@@ -33,14 +35,16 @@ class TreeGrower {
              int64_t max_leaves, double learning_rate, int threads);
 
   /// By the given columns alone. Orders the rows, and the gradients along with them, by leaf; rows
-  /// of a leaf stay in their order. Values of leaves are times the learning rate.
+  /// of a leaf stay in their order. Values of leaves are times the learning rate. `others`: rows
+  /// that the tree does not learn from; they are ordered in the same way.
   GrownTree grow(std::vector<int32_t>& rows, std::vector<Gradient>& gradients,
-                 std::span<const int32_t> columns);
+                 std::vector<int32_t>& others, std::span<const int32_t> columns);
 
  private:
   using Histogram = std::vector<Bin>;
   struct Leaf {
     std::size_t node, begin, end;
+    std::size_t others_begin, others_end;
     Bin sum;
     Bounds bounds;
     Split split;
@@ -54,8 +58,9 @@ class TreeGrower {
   /// Finds the split of a leaf by counting its rows, and that of the rest of its parent, if any,
   /// whose histogram is still that of both.
   void search(Leaf& counted, Leaf* rest, std::span<const int32_t> columns);
-  /// Puts the rows of the leaf's right child behind those of the left; where it begins.
-  std::size_t part(const Leaf& leaf);
+  /// Puts the rows of the leaf's right child behind those of the left; where it begins, and where
+  /// among the others.
+  std::pair<std::size_t, std::size_t> part(const Leaf& leaf);
   int threads_for(std::size_t rows, std::size_t columns) const;
 
   const BinnedTable& table_;
@@ -68,6 +73,7 @@ class TreeGrower {
   std::vector<Histogram> histograms_;
   std::vector<int32_t>* rows_ = nullptr;
   std::vector<Gradient>* gradients_ = nullptr;
+  std::vector<int32_t>* others_ = nullptr;
   std::vector<int32_t> moved_rows_;
   std::vector<Gradient> moved_gradients_;
 };
