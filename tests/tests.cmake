@@ -86,6 +86,7 @@ kdgat_add_tests(kdgat_graph_tests
     tests/unit/engine/data/can/windows/windows_test.cpp
     tests/unit/engine/trees/boosted_trees_test.cpp
     tests/unit/engine/trees/isolation_forest_test.cpp
+    tests/unit/engine/trees/tree_grower_test.cpp
     tests/unit/engine/trees/tree_json_test.cpp
     tests/unit/engine/trees/tree_reference_test.cpp
   LINK kdgat_graph ${ZSTD} ZLIB::ZLIB

@@ -65,7 +65,7 @@ int64_t ids_of(const graph::GraphStore& store) {
 StageInfo Detector::info() {
   StageInfo out;
   out.name = "detector";
-  out.version = 7;  // a budget counts flagged windows and the time under alarm
+  out.version = 8;  // ids that are sent at once when a value changes are not early
   out.summary =
       "Learn what is usual on a vehicle's bus, detect attacks on it, at a budget of false windows.";
   out.inputs = {graphs_of("can")};

@@ -47,9 +47,11 @@ struct DetectorOptions {
             "take_supported", &O::take_supported,
             "Take the smallest budget that the benign traffic supports where the one asked for is "
             "smaller; otherwise an error."),
-        field("least_odds", &O::least_odds,
-              "Odds of an attack below which nothing is flagged, however few false windows the "
-              "benign traffic at hand would have; benign windows count benign_weight times.")
+        field(
+            "least_odds", &O::least_odds,
+            "Odds of an attack below which nothing is flagged, however few false windows the "
+            "benign traffic at hand would have; benign windows count benign_weight times, so that "
+            "an attack is as likely as not at 1 / benign_weight.")
             .range(0.001, 1000),
         field("alarm_windows", &O::alarm_windows,
               "So many of the last alarm_of windows must exceed the threshold for a window to be "

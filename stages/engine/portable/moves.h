@@ -33,6 +33,21 @@ static inline void kdgat_add_bits(kdgat_move_bits* sum, float bits, float first)
   }
 }
 
+/* Whether a byte that rarely moves did so, and is now what it was before. */
+static inline int kdgat_moved_back(const kdgat_vehicle* v, const kdgat_usual* usual,
+                                   const uint8_t* before, const uint8_t* last, const uint8_t* now,
+                                   unsigned length) {
+  unsigned i;
+  if (length > usual->bytes) length = usual->bytes;
+  for (i = 0; i < length; ++i) {
+    if (now[i] == before[i] && now[i] != last[i] &&
+        v->bits[v->moves[usual->moves + i] >> 3] > KDGAT_RARE_BITS) {
+      return 1;
+    }
+  }
+  return 0;
+}
+
 /* Bits of surprise of the move from one payload to the next. rare: whether a byte moved that
  * rarely does. */
 static inline float kdgat_surprise(const kdgat_vehicle* v, const kdgat_usual* usual,

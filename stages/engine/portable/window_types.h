@@ -28,11 +28,13 @@ enum {
   KDGAT_ROW_EXCUSED = 2,
   KDGAT_ROW_WRONG_LENGTH = 4,
   KDGAT_ROW_CHANGED = 8, /* a byte moved that rarely does */
-  /* One such change in the last four frames of the id: in this one, or the one before it came
-   * early itself. A copy of a true frame is neither. */
-  KDGAT_ROW_LONE_CHANGE = 16,
-  KDGAT_ROW_BROKEN = 32, /* its payload breaks laws of its id, see laws.h */
-  KDGAT_ROW_SURPLUS = 64 /* see kdgat_is_surplus() */
+  /* At most two such changes in the last four frames of the id: one in this frame or, where the
+   * frame before it came early itself, in one of the two before. A copy of a true frame has
+   * neither. */
+  KDGAT_ROW_FEW_CHANGES = 16,
+  KDGAT_ROW_BROKEN = 32,     /* its payload breaks laws of its id, see laws.h */
+  KDGAT_ROW_SURPLUS = 64,    /* see kdgat_is_surplus() */
+  KDGAT_ROW_MOVED_BACK = 128 /* such a byte is what it was two to four frames before */
 };
 
 #define KDGAT_WAS_EARLY 0x10u /* its last frame */

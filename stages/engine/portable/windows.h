@@ -242,8 +242,9 @@ static inline void kdgat_add_payload(const kdgat_vehicle* v, kdgat_windows* s, u
   const uint8_t* bytes = data ? data : zeros;
   const uint32_t window = (uint32_t)s->full;
   const uint16_t place = (uint16_t)(s->slot * v->frames + s->filled);
+  const unsigned last = (sender->at + KDGAT_NEAR - 1u) % KDGAT_NEAR;
   float two_back = 0.0f;
-  int changes = 0;
+  int changes = 0, is_recent = 0;
   unsigned j;
   for (j = 1; j <= sender->seen; ++j) {
     const unsigned at = (sender->at + KDGAT_NEAR - j) % KDGAT_NEAR;
@@ -257,7 +258,16 @@ static inline void kdgat_add_payload(const kdgat_vehicle* v, kdgat_windows* s, u
       row->last_change = change;
     }
     if (j == 2) two_back = change;
-    if (j < KDGAT_NEAR && (sender->changed >> at & 1)) ++changes;
+    if (j >= 2 && (row->flags & KDGAT_ROW_CHANGED) &&
+        kdgat_moved_back(v, usual, payloads + (size_t)at * usual->bytes,
+                         payloads + (size_t)last * usual->bytes, bytes,
+                         common < sender->length[last] ? common : sender->length[last])) {
+      row->flags |= KDGAT_ROW_MOVED_BACK;
+    }
+    if (j < KDGAT_NEAR && (sender->changed >> at & 1)) {
+      ++changes;
+      if (j <= 2) is_recent = 1;
+    }
     row->least_change = row->compared == 0 ? change : kdgat_min(row->least_change, change);
     ++row->compared;
     /* The frames before are seen again from here, where their window still waits. */
@@ -270,17 +280,16 @@ static inline void kdgat_add_payload(const kdgat_vehicle* v, kdgat_windows* s, u
     }
   }
   if (sender->seen >= 2) {
-    const unsigned at = (sender->at + KDGAT_NEAR - 1u) % KDGAT_NEAR;
-    if ((uint32_t)(window - sender->window[at]) <= 1u) {
-      kdgat_row* before = &s->rows[sender->row[at]];
+    if ((uint32_t)(window - sender->window[last]) <= 1u) {
+      kdgat_row* before = &s->rows[sender->row[last]];
       before->back = kdgat_clamp(kdgat_min(before->last_change, row->last_change) - two_back, 0.0f,
                                  KDGAT_MOST);
     }
   }
   if (row->flags & KDGAT_ROW_CHANGED) {
-    if (changes == 0) row->flags |= KDGAT_ROW_LONE_CHANGE;
-  } else if (changes == 1 && (sender->changed & KDGAT_WAS_EARLY)) {
-    row->flags |= KDGAT_ROW_LONE_CHANGE;
+    if (changes <= 1) row->flags |= KDGAT_ROW_FEW_CHANGES;
+  } else if (is_recent && changes <= 2 && (sender->changed & KDGAT_WAS_EARLY)) {
+    row->flags |= KDGAT_ROW_FEW_CHANGES;
   }
 
   if (usual->lawful != KDGAT_LAWLESS) {
@@ -395,18 +404,26 @@ typedef struct kdgat_compared {
   uint8_t flags; /* of its row */
 } kdgat_compared;
 
-/* Whether the sender tells by a change why the frame comes early. */
+/* Whether a change is why the frame comes early: an id may be sent at once when its value changes.
+ * What is forged between two true frames changes as well, but a true one soon changes back. */
 static inline int kdgat_is_explained(const kdgat_vehicle* v, const kdgat_windows* s,
                                      const kdgat_row* row) {
-  return (row->flags & KDGAT_ROW_LONE_CHANGE) != 0 &&
-         (row->next == 3u * v->frames || !(s->rows[row->next].flags & KDGAT_ROW_CHANGED));
+  unsigned j;
+  if (!(row->flags & KDGAT_ROW_FEW_CHANGES)) return 0;
+  for (j = 0; j < KDGAT_NEAR; ++j) {
+    if (row->flags & KDGAT_ROW_MOVED_BACK) return 0;
+    if (row->next == 3u * v->frames) break;
+    row = &s->rows[row->next];
+  }
+  return 1;
 }
 
 static inline kdgat_compared kdgat_compare(const kdgat_vehicle* v, const kdgat_windows* s,
                                            const kdgat_row* row) {
+  const int is_explained = kdgat_is_explained(v, s, row);
   kdgat_compared out;
   out.flags = row->flags;
-  out.early = kdgat_is_explained(v, s, row) ? 0.0f : row->early;
+  out.early = is_explained ? 0.0f : row->early;
   out.crowd = out.early;
   if (row->next != 3u * v->frames && !kdgat_is_explained(v, s, &s->rows[row->next])) {
     out.crowd = kdgat_max(out.crowd, s->rows[row->next].early);
@@ -415,7 +432,7 @@ static inline kdgat_compared kdgat_compare(const kdgat_vehicle* v, const kdgat_w
   out.fresh = row->compared >= 2 ? row->least_change : 0.0f;
   out.back = row->back;
   out.silence = row->silence;
-  out.tight = kdgat_is_explained(v, s, row) ? 0.0f : row->tight;
+  out.tight = is_explained ? 0.0f : row->tight;
   return out;
 }
 

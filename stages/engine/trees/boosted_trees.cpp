@@ -53,7 +53,8 @@ struct Drawn {
   std::vector<int32_t> items, others;
 };
 
-/// A fraction of the items, at least one, each set of that size as likely as any; in their order.
+/// A fraction of the items, at least one, each set of that size as likely as any; both parts in
+/// their order.
 Drawn draw(const std::vector<int32_t>& items, double fraction, arrays::Random& random) {
   if (fraction >= 1) return {items, {}};
   auto wanted = static_cast<std::size_t>(

@@ -14,8 +14,8 @@
 namespace kdgat::trees {
 
 struct GrownLeaf {
-  std::size_t node;        ///< of GrownTree::nodes
-  std::size_t begin, end;  ///< of the rows as growing has ordered them
+  std::size_t node;                      ///< of GrownTree::nodes
+  std::size_t begin, end;                ///< of the rows as growing has ordered them
   std::size_t others_begin, others_end;  ///< of the others, likewise
 };
 

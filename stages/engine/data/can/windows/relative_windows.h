@@ -24,11 +24,11 @@ namespace kdgat::data {
 
 /// Columns of a window, at most 20 each. All grow with oddness and are about 0 where all is as
 /// usual, but for silence and tight, which are about 1. With "crowd": how much earlier a frame, or
-/// the one after it, comes than gaps of its id usually allow, as a share of the period, unless the
-/// sender tells a change by it; "off": distance from when its id is due (0 to 1, see SendingTimes);
-/// "new": the smallest surprise of the payload against its neighbours, in units of the id's usual
-/// largest; "back": surprise against the frames before and after it, less that between those two,
-/// in the same units.
+/// the one after it, comes than gaps of its id usually allow, as a share of the period, unless a
+/// change explains it, see kdgat_is_explained(); "off": distance from when its id is due (0 to 1,
+/// see SendingTimes); "new": the smallest surprise of the payload against its neighbours, in units
+/// of the id's usual largest; "back": surprise against the frames before and after it, less that
+/// between those two, in the same units.
 enum class Relative : uint8_t {
   /// -log10 of the probability of so many frames whose id the profile does not have, see
   /// kMostExcused

@@ -72,10 +72,26 @@ std::vector<Columns> reference(const VehicleProfile& profile, const std::vector<
       const auto gap = static_cast<float>((time[row(at)] - time[row(at - 1)]) / usual->period);
       return std::clamp(usual->early - kSlack - gap, 0.0F, 1.0F);
     };
+    const auto moved_back = [&](int k) {
+      for (int j = 2; j <= std::min(4, k); ++j) {
+        const CanFrame &now = log[row(k)], &last = log[row(k - 1)], &then = log[row(k - j)];
+        const std::size_t length = std::min({now.length, last.length, then.length});
+        for (std::size_t b = 0; b < std::min(length, usual->bytes.size()); ++b) {
+          const bool is_rare = usual->bytes[b].surprise(1) > 3;
+          const uint8_t value = now.payload[b];
+          if (is_rare && value != last.payload[b] && value == then.payload[b]) return true;
+        }
+      }
+      return false;
+    };
     const auto explained = [&](int from, int k) {
-      const int changes = changed(k) + changed(k - 1) + changed(k - 2) + changed(k - 3);
-      const bool tells = changed(k) || early(k - 1) > 0;
-      return changes == 1 && tells && !(seen(from, k + 1) && changed(k + 1));
+      const int before = changed(k - 1) + changed(k - 2) + changed(k - 3);
+      const bool is_recent = changed(k - 1) || changed(k - 2);
+      const bool is_few = changed(k) ? before <= 1 : is_recent && before <= 2 && early(k - 1) > 0;
+      for (int j = 0; j <= 3; ++j) {
+        if (seen(from, k + j) && moved_back(k + j)) return false;
+      }
+      return is_few;
     };
     SendingTimes times;
     const float tolerance = std::clamp(1.5F * usual->jitter, 0.02F, 0.25F);
@@ -329,6 +345,83 @@ TEST_CASE("a copy next to a true frame is early, whatever the true one changed",
       }
       CHECK(tight > 10);
     }
+  }
+}
+
+TEST_CASE("an id sent at once when its value changes is not early", "[relative]") {
+  // Byte 0 of id 5 changes each second, and with each frame between those that are due. Where they
+  // are forged, the next true frame has the value before.
+  const auto log_of = [](double seconds, const std::vector<double>& more, bool are_forged) {
+    std::vector<CanFrame> out = bus_of({{1, .01}, {2, .02}, {5, .1}}, seconds);
+    int extra = 0;
+    for (const double time : more) {
+      out.push_back(out.front());
+      out.back().time = time;
+      out.back().id = 5;
+    }
+    std::sort(out.begin(), out.end(),
+              [](const CanFrame& a, const CanFrame& b) { return a.time < b.time; });
+    for (CanFrame& frame : out) {
+      if (frame.id != 5) continue;
+      const bool is_more = std::find(more.begin(), more.end(), frame.time) != more.end();
+      if (is_more) ++extra;
+      const int changes = is_more || !are_forged ? extra : 0;
+      frame.payload[0] = static_cast<uint8_t>(16 * (static_cast<int>(frame.time) + changes));
+    }
+    return out;
+  };
+  const VehicleProfile profile = profile_of(log_of(60, {}, false));
+  struct Most {
+    float tight = 0, crowd = 0;
+  };
+  const auto most = [&](const std::vector<double>& more, bool are_forged) {
+    Most out;
+    for (const RelativeWindow& window : windows_of(profile, log_of(10, more, are_forged))) {
+      out.tight = std::max(out.tight, at(window, Relative::kTight));
+      out.crowd = std::max(out.crowd, at(window, Relative::kCrowd));
+    }
+    return out;
+  };
+  const Most usual = most({}, false);
+  CHECK(usual.tight < 1.1F);
+  CHECK(usual.crowd < 0.1F);
+  const auto is_usual = [&](const Most& seen) {
+    return seen.tight == usual.tight && seen.crowd == usual.crowd;
+  };
+  CHECK(is_usual(most({5.44}, false)));
+  CHECK(is_usual(most({5.42, 5.46}, false)));
+  CHECK_FALSE(is_usual(most({5.42, 5.44, 5.46}, false)));
+  std::vector<double> forged;
+  for (int count = 1; count <= 5; ++count) {
+    INFO(count << " frames are forged");
+    forged.push_back(5.41 + 0.01 * count);
+    const Most seen = most(forged, true);
+    CHECK(seen.tight > 1.5F);
+    CHECK(seen.crowd > 0.3F);
+  }
+}
+
+TEST_CASE("a burst of equal forged frames has early ones", "[relative]") {
+  // Byte 0 of id 5 rests: each frame of the burst but the first is like the one before it.
+  const std::vector<CanFrame> log = bus_of({{1, .01}, {2, .02}, {5, .1}}, 60);
+  const VehicleProfile profile = profile_of(log);
+  for (int count = 1; count <= 6; ++count) {
+    std::vector<CanFrame> attacked(log.begin(), log.begin() + 1500);
+    const double begin = attacked[800].time;
+    for (int i = 0; i < count; ++i) {
+      attacked.push_back(attacked.front());
+      attacked.back().id = 5;
+      attacked.back().time = begin + 0.002 * (i + 1);
+      attacked.back().payload[0] = 0xF0;
+    }
+    std::sort(attacked.begin(), attacked.end(),
+              [](const CanFrame& a, const CanFrame& b) { return a.time < b.time; });
+    float tight = 0;
+    for (const RelativeWindow& window : windows_of(profile, attacked)) {
+      tight = std::max(tight, at(window, Relative::kTight));
+    }
+    INFO(count << " frames");
+    CHECK(tight > 10);
   }
 }
 
