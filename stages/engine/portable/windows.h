@@ -286,6 +286,8 @@ static inline void kdgat_add_payload(const kdgat_vehicle* v, kdgat_windows* s, u
                                  KDGAT_MOST);
     }
   }
+  /* Without is_recent four equal forged frames would be explained, and the true one behind them: it
+   * moves back to a payload that is no longer kept. */
   if (row->flags & KDGAT_ROW_CHANGED) {
     if (changes <= 1) row->flags |= KDGAT_ROW_FEW_CHANGES;
   } else if (is_recent && changes <= 2 && (sender->changed & KDGAT_WAS_EARLY)) {
