@@ -7,8 +7,8 @@ kdgat_add_room(kdgat_core pipeline/alarms
 kdgat_add_room(kdgat_core pipeline/cli cli command_line json_error)
 kdgat_add_room(kdgat_core pipeline/data data data_store data_tables)
 kdgat_add_room(kdgat_core pipeline/execute
-  acceptance child device frozen_run ranks run_options run_origin run_session runner stage_process
-  step_run)
+  acceptance begin_run child device frozen_run ranks run_options run_origin run_session runner
+  stage_process step_run)
 kdgat_add_room(kdgat_core pipeline/memory
   cards legacy_estimate legacy_table memory_options memory_report memory_svg memory_table)
 kdgat_add_room(kdgat_core pipeline/plugin
@@ -27,8 +27,8 @@ kdgat_add_room(kdgat_core pipeline/run
   run_index_file run_labels run_lock run_pivot run_query run_record run_work seed_statistics
   step_metrics)
 kdgat_add_room(kdgat_core pipeline/show
-  bars_svg chart_scale chart_svg line_width markdown markup parallel_svg printable_stream sparkline
-  status_jsonl status_terminal table table_fit table_format text)
+  bars_svg chart_scale chart_svg line_width markdown markup parallel_svg printable_stream quantity
+  sparkline status_jsonl status_terminal table table_fit table_format text)
 kdgat_add_room(kdgat_core pipeline/slurm
   job_failure job_retry job_script job_states site_profile submission)
 kdgat_add_room(kdgat_core pipeline/system
@@ -44,7 +44,7 @@ kdgat_add_room(kdgat_core pipeline/verbs
 kdgat_add_room(kdgat_core pipeline/verbs/commands
   completion_lists line_output log_stage next_commands run_command run_replicates runs_actions
   runs_compare runs_curves runs_list runs_note runs_tables runs_words software_bill score_rows
-  submit_flags tune_values watch_metrics watch_view word_units)
+  submit_flags tune_values watch_metrics watch_view)
 kdgat_add_room(kdgat_core pipeline/verbs/json
   json_forms json_forms_data json_forms_logs json_forms_program json_forms_runs json_forms_work
   json_parts)

@@ -164,6 +164,7 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/run/artifacts_test.cpp
     tests/unit/pipeline/show/chart_svg_test.cpp
     tests/unit/pipeline/show/printable_stream_test.cpp
+    tests/unit/pipeline/show/quantity_test.cpp
     tests/unit/pipeline/run/odd_records_test.cpp
     tests/unit/pipeline/cli/cli_test.cpp
     tests/unit/pipeline/data/data_test.cpp
@@ -296,6 +297,7 @@ if(KDGAT_ENGINE)
     tests/cli/records_test.cpp
     tests/cli/report_test.cpp
     tests/cli/require_test.cpp
+    tests/cli/run_record_test.cpp
     tests/cli/seeds_test.cpp
     tests/cli/stages_test.cpp
     tests/cli/startup_test.cpp

@@ -64,7 +64,7 @@ std::span<const AlarmKind> alarm_kinds();
 
 struct ChosenSink {
   std::string name;  ///< its words, without secrets
-  std::optional<RateLimit> rate;
+  std::optional<Rate> rate;
   std::unique_ptr<AlarmSink> sink;
 };
 

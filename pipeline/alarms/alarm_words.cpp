@@ -2,32 +2,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <sstream>
-#include <utility>
 
 #include "kdgat/error.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/secrets.h"
 
 namespace kdgat {
-namespace {
-
-/// "30" and "s" of "30s".
-std::pair<std::string, std::string> number_and_unit(const std::string& text) {
-  const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
-  return {text.substr(0, end), text.substr(end)};
-}
-
-/// Seconds of a unit; nullopt for one that is not known.
-std::optional<double> seconds_of(const std::string& unit) {
-  constexpr double kMinute = 60, kHour = 3600;
-  if (unit == "s") return 1;
-  if (unit == "min") return kMinute;
-  if (unit == "h") return kHour;
-  return std::nullopt;
-}
-
-}  // namespace
 
 AlarmWords::AlarmWords(const std::string& words, OptionsAt options, std::string form)
     : words_(words), form_(std::move(form)) {
@@ -79,25 +61,22 @@ double AlarmWords::seconds(const std::string& key, double otherwise) {
   constexpr double kDay = 86400;
   const std::string text = option(key, "");
   if (options_.count(key) == 0) return otherwise;
-  const auto [digits, unit] = number_and_unit(text);
-  const std::optional<double> count = finite_number(digits);
-  const std::optional<double> each = unit.empty() ? 1 : seconds_of(unit);
-  if (!count || !each || *count * *each <= 0 || *count * *each > kDay) {
+  const std::optional<double> seconds = parse_seconds(text, 1);
+  if (!seconds || *seconds > kDay) {
     refuse(key + "=" + text + " is no time of up to a day: 30s, 5min, 1h");
   }
-  return *count * *each;
+  return *seconds;
 }
 
-std::optional<RateLimit> AlarmWords::rate(const std::string& otherwise) {
-  constexpr int kMost = 10000;
+std::optional<Rate> AlarmWords::rate(const std::string& otherwise) {
+  constexpr double kMost = 10000;
   const std::string text = option("rate", otherwise);
   if (text.empty() && options_.count("rate") == 0) return std::nullopt;
-  const std::size_t slash = std::min(text.find('/'), text.size());
-  const std::optional<int> count = whole_number(text.substr(0, slash), 1, kMost);
-  const std::optional<double> each =
-      slash < text.size() ? seconds_of(text.substr(slash + 1)) : std::nullopt;
-  if (!count || !each) refuse("rate=" + text + " is no rate of up to 10000: 1/s, 10/min, 5/h");
-  return RateLimit{*count, *each};
+  const std::optional<Rate> rate = parse_rate(text);
+  if (!rate || rate->count > kMost || rate->count != std::floor(rate->count)) {
+    refuse("rate=" + text + " is no rate of up to 10000: 1/s, 10/min, 5/h");
+  }
+  return rate;
 }
 
 void AlarmWords::check_all_known() const {

@@ -8,13 +8,9 @@
 #include <string>
 #include <vector>
 
-namespace kdgat {
+#include "pipeline/show/quantity.h"
 
-/// So many in so long, in any stretch of that length.
-struct RateLimit {
-  int count = 1;
-  double seconds = 1;
-};
+namespace kdgat {
 
 /// Where the options of a kind stand.
 enum class OptionsAt {
@@ -37,8 +33,8 @@ class AlarmWords {
   int number(const std::string& key, int otherwise, int least, int most);
   /// "30s", "5min", "1h" or plain seconds; more than none, a day at most.
   double seconds(const std::string& key, double otherwise);
-  /// "10/min"; per s, min or h. `otherwise` may be "": no limit.
-  std::optional<RateLimit> rate(const std::string& otherwise);
+  /// "10/min", a whole number in any stretch of that length. `otherwise` may be "": no limit.
+  std::optional<Rate> rate(const std::string& otherwise);
 
   /// Throws Error(kUsage) for an option that nobody asked for.
   void check_all_known() const;

@@ -14,7 +14,7 @@ namespace kdgat {
 
 class Pacer {
  public:
-  explicit Pacer(std::optional<RateLimit> rate) : rate_(rate) {}
+  explicit Pacer(std::optional<Rate> rate) : rate_(rate) {}
 
   /// The past where it may go now.
   Deadline next() const {
@@ -29,7 +29,7 @@ class Pacer {
   }
 
  private:
-  std::optional<RateLimit> rate_;
+  std::optional<Rate> rate_;
   std::deque<Deadline> sent_;
 };
 

@@ -11,6 +11,7 @@
 
 #include "kdgat/error.h"
 #include "pipeline/alarms/sinks.h"
+#include "pipeline/show/quantity.h"
 #include "pipeline/show/text.h"
 
 namespace kdgat {

@@ -10,16 +10,6 @@ namespace {
 
 using nlohmann::json;
 
-json machine_json(const RunSession& session) {
-  const Machine& machine = session.machine;
-  json out = {{"cores", machine.cores()}, {"memory_bytes", machine.memory_total()}};
-  if (const std::string cpu = machine.cpu_model(); !cpu.empty()) out["cpu"] = cpu;
-  if (session.device != "cpu") {
-    if (const auto gpus = machine.gpu_models(); !gpus.empty()) out["gpu"] = joined(gpus, ", ");
-  }
-  return out;
-}
-
 /// Of LibTorch as the plugins say with what they were built.
 json versions_json(const RunSession& session, const Plan& plan) {
   json stages = json::object();
@@ -47,8 +37,18 @@ json git_json(const RunSession& session) {
 
 }  // namespace
 
+json machine_json(const Machine& machine, const std::string& device) {
+  json out = {{"cores", machine.cores()}, {"memory_bytes", machine.memory_total()}};
+  if (const std::string cpu = machine.cpu_model(); !cpu.empty()) out["cpu"] = cpu;
+  if (device != "cpu") {
+    if (const auto gpus = machine.gpu_models(); !gpus.empty()) out["gpu"] = joined(gpus, ", ");
+  }
+  return out;
+}
+
 json run_origin(const RunSession& session, const Plan& plan) {
-  json out = {{"machine", machine_json(session)}, {"versions", versions_json(session, plan)}};
+  json out = {{"machine", machine_json(session.machine, session.device)},
+              {"versions", versions_json(session, plan)}};
   if (json git = git_json(session); !git.is_null()) out["git"] = std::move(git);
   return out;
 }

@@ -9,9 +9,12 @@
 
 namespace kdgat {
 
-/// {"machine": {"cpu","cores","memory_bytes","gpu"}, "versions": {"kdgat","libtorch","stages"},
+/// {"cpu","cores","memory_bytes","gpu"}; "gpu" only for a device that is not the CPU.
+nlohmann::json machine_json(const Machine& machine, const std::string& device);
+
+/// {"machine": machine_json(), "versions": {"kdgat","libtorch","stages"},
 /// "git": {"folder","commit","branch","dirty"}}; what is not known is not there. Git's is the
-/// working tree of the profile's file, else of the current folder. "gpu" only of a run on one.
+/// working tree of the profile's file, else of the current folder.
 nlohmann::json run_origin(const RunSession& session, const Plan& plan);
 
 }  // namespace kdgat

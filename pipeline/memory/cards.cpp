@@ -5,6 +5,7 @@
 
 #include "kdgat/error.h"
 #include "kdgat/margins.h"
+#include "pipeline/show/quantity.h"
 #include "pipeline/show/text.h"
 
 namespace kdgat {

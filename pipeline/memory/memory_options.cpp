@@ -2,6 +2,7 @@
 
 #include <cctype>
 
+#include "pipeline/show/quantity.h"
 #include "pipeline/show/text.h"
 
 namespace kdgat {

@@ -9,6 +9,7 @@
 
 #include "pipeline/profile/seed_words.h"
 #include "pipeline/profile/version_requirement.h"
+#include "pipeline/show/quantity.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/program.h"
 

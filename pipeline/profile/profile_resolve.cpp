@@ -8,6 +8,7 @@
 #include "pipeline/profile/profile_keys.h"
 #include "pipeline/profile/profile_layers.h"
 #include "pipeline/profile/profile_steps.h"
+#include "pipeline/show/quantity.h"
 #include "pipeline/show/text.h"
 
 namespace kdgat {

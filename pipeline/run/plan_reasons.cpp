@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "pipeline/show/quantity.h"
 #include "pipeline/show/text.h"
 
 namespace kdgat {

@@ -1,15 +1,11 @@
 #include "pipeline/show/text.h"
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <numeric>
 #include <sstream>
 
-#include "kdgat/error.h"
 #include "kdgat/text.h"
 
 namespace kdgat {
@@ -20,43 +16,6 @@ std::string format_bytes(uint64_t bytes) {
   if (value < kKi * kKi) return format_number("%.0f KiB", value / kKi);
   if (value < kKi * kKi * kKi) return format_number("%.0f MiB", value / kKi / kKi);
   return format_number("%.1f GiB", value / kKi / kKi / kKi);
-}
-
-uint64_t parse_bytes(const std::string& text) {
-  static const std::string kUnits = "kmgt";
-  const auto refuse = [&](const std::string& why) {
-    throw Error(ExitCode::kUsage, "\"" + text + "\" " + why,
-                "a size is a number and B, KiB, MiB, GiB or TiB: 4GiB, 512MiB, 1.5G");
-  };
-  std::size_t at = text.find_first_not_of("0123456789.");
-  at = std::min(at, text.size());
-  const std::string digits = text.substr(0, at);
-  std::string unit;
-  for (const char c : text.substr(at)) {
-    if (c != ' ') unit += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  char* end = nullptr;
-  const double number = std::strtod(digits.c_str(), &end);
-  if (digits.empty() || *end != '\0') refuse("is not a size");
-  double factor = 1;
-  if (const std::size_t power = unit.empty() ? std::string::npos : kUnits.find(unit[0]);
-      power != std::string::npos) {
-    const std::string rest = unit.substr(1);
-    if (!rest.empty() && rest != "b" && rest != "ib") refuse("has an unknown unit");
-    factor = std::pow(rest == "b" ? 1000.0 : 1024.0, static_cast<double>(power + 1));
-  } else if (!unit.empty() && unit != "b") {
-    refuse("has an unknown unit");
-  }
-  constexpr double kMost = 9e18;  // of an int64_t, as stages count
-  if (number * factor > kMost) refuse("is more than can be counted");
-  return static_cast<uint64_t>(std::llround(number * factor));
-}
-
-std::string exact_bytes(uint64_t bytes) {
-  constexpr std::array<const char*, 4> kUnits = {"", "KiB", "MiB", "GiB"};
-  std::size_t unit = 0;
-  for (; unit + 1 < kUnits.size() && bytes != 0 && bytes % 1024 == 0; ++unit) bytes /= 1024;
-  return std::to_string(bytes) + kUnits[unit];
 }
 
 std::string format_seconds(double seconds) {

@@ -13,11 +13,6 @@ namespace kdgat {
 
 /// "118 MiB", "18.2 GiB".
 std::string format_bytes(uint64_t bytes);
-/// A size as people write it: 4GiB, 512 MiB, 1.5G, 16GB, plain bytes. K, M, G and T alone or with
-/// iB are powers of 1024, with B powers of 1000. Throws Error(kUsage) for anything else.
-uint64_t parse_bytes(const std::string& text);
-/// The shortest text that parse_bytes() reads as exactly this: 4GiB, 1536MiB, 1000.
-std::string exact_bytes(uint64_t bytes);
 
 /// "6.1 s", "3 min 20 s", "2 h 05 min".
 std::string format_seconds(double seconds);

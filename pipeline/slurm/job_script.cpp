@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "kdgat/margins.h"
+#include "pipeline/show/quantity.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/program.h"
 

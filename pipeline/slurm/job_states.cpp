@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "kdgat/error.h"
-#include "pipeline/show/text.h"
+#include "pipeline/show/quantity.h"
 
 namespace kdgat {
 

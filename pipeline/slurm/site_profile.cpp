@@ -9,6 +9,7 @@
 #include <set>
 
 #include "pipeline/memory/cards.h"
+#include "pipeline/show/quantity.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/program.h"
 #include "pipeline/system/secrets.h"
@@ -227,25 +228,10 @@ int64_t parse_minutes(const std::string& text) {
   if (text.find(':') != std::string::npos || text.find('-') != std::string::npos) {
     return minutes_of_clock(text);
   }
-  char* end = nullptr;
-  const double number = std::strtod(text.c_str(), &end);
-  std::string unit = end;
-  unit.erase(0, unit.find_first_not_of(' '));
-  double minutes = 0;
-  if (unit.empty() || unit == "m" || unit == "min") {
-    minutes = number;
-  } else if (unit == "s") {
-    minutes = number / 60;
-  } else if (unit == "h") {
-    minutes = number * kHour;
-  } else if (unit == "d") {
-    minutes = number * kDay;
-  } else {
-    no_time(text);
-  }
-  constexpr double kMost = 60.0 * 24 * 365 * 10;
-  if (end == text.c_str() || !(minutes > 0) || minutes > kMost) no_time(text);
-  return static_cast<int64_t>(std::ceil(minutes));
+  constexpr double kMinute = 60, kMost = 60.0 * 24 * 365 * 10;
+  const std::optional<double> seconds = parse_seconds(text, kMinute);
+  if (!seconds || *seconds > kMost * kMinute) no_time(text);
+  return static_cast<int64_t>(std::ceil(*seconds / kMinute));
 }
 
 std::string slurm_time(int64_t minutes) {

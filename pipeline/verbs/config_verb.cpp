@@ -15,6 +15,7 @@
 #include "pipeline/profile/profile_schema.h"
 #include "pipeline/records/mlflow_address.h"
 #include "pipeline/records/record_options.h"
+#include "pipeline/show/quantity.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/program.h"
 #include "pipeline/verbs/json/json_forms.h"

@@ -9,9 +9,9 @@
 #include "kdgat/atomic_file.h"
 #include "pipeline/cli/command_line.h"
 #include "pipeline/report/report_file.h"
+#include "pipeline/show/quantity.h"
 #include "pipeline/system/program.h"
 #include "pipeline/verbs/commands/run_command.h"
-#include "pipeline/verbs/commands/word_units.h"
 
 namespace kdgat {
 namespace {
@@ -63,7 +63,7 @@ struct FitFlags {
       options.profile.presets.push_back(kPreset);
       line.value("-o,--output", output);
       line.value("--budget", [&](const std::string& text) {
-        if (const std::optional<double> budget = per_hour(text)) {
+        if (const std::optional<double> budget = parse_per_hour(text)) {
           options.profile.overrides.push_back(
               {kBudget, nlohmann::json(*budget).dump(), line.place()});
         } else {

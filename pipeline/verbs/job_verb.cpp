@@ -6,11 +6,14 @@
 
 #include "pipeline/cli/command_line.h"
 #include "pipeline/execute/acceptance.h"
+#include "pipeline/execute/begin_run.h"
 #include "pipeline/execute/frozen_run.h"
 #include "pipeline/execute/ranks.h"
+#include "pipeline/execute/run_origin.h"
 #include "pipeline/execute/runner.h"
 #include "pipeline/plugin/plugin_host.h"
-#include "pipeline/records/recorder.h"
+#include "pipeline/records/record_targets.h"
+#include "pipeline/show/quantity.h"
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
 #include "pipeline/slurm/job_script.h"
@@ -119,20 +122,19 @@ int job_verb(Context& context, const std::vector<std::string>& arguments) {
   process.allocator = frozen.allocator;
   process.lock_fd = run.lock_fd();
   const std::string device = frozen.device.at(name);
+  // Known here alone; of several jobs the last one counts.
+  run.describe({{"machine", machine_json(process.machine, device)}, {"threads", process.threads}});
   MemoryRequest memory;
   memory.limit = static_cast<int64_t>(limit_of(frozen, device, process.machine, asked));
   process.machine.settle_memory();
   const uint64_t all = process.machine.memory_for_runs(static_cast<uint64_t>(memory.limit));
   memory.available = static_cast<int64_t>(process.machine.limited_memory());
   const RecordTargets targets = targets_of_run(run.folder(), "", true);
-  Recorder recorder(run.folder(), targets);
-  const int code =
-      run_plan({plan, context.catalog, device, process.threads, frozen.seed, frozen.data, memory,
-                frozen.packs},
-               run, *status, execute_in_ranks(process, frozen.nproc, all, context.catalog));
-  for (const std::string& problem : recorder.finish(is_urgent)) {
-    status->message("warning", problem + "; later: " + sync_line(run.folder(), targets));
-  }
+  const int code = record_job(run, targets, *status, [&] {
+    return run_plan({plan, context.catalog, device, process.threads, frozen.seed, frozen.data,
+                     memory, frozen.packs},
+                    run, *status, execute_in_ranks(process, frozen.nproc, all, context.catalog));
+  });
   if (code != 0) return code;
   context.err << std::flush;
   context.out << joined_tables_text({{name, read_result(run.step_folder(name))}});

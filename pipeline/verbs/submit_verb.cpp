@@ -3,12 +3,13 @@
 // only carry it out (job_verb.cpp).
 #include <algorithm>
 #include <iostream>
+#include <set>
 
 #include "kdgat/atomic_file.h"
 #include "kdgat/exact_json.h"
 #include "pipeline/execute/acceptance.h"
+#include "pipeline/execute/begin_run.h"
 #include "pipeline/execute/frozen_run.h"
-#include "pipeline/records/recorder.h"
 #include "pipeline/run/journal.h"
 #include "pipeline/run/step_metrics.h"
 #include "pipeline/show/text.h"
@@ -326,10 +327,11 @@ class SubmitCommand {
     fs::create_directories(run.folder() / "slurm");
     write_file(frozen_file(run.folder()), exact_dump(frozen(i).to_json()) + "\n");
     run.set_records(session_.targets().public_json());
-    run.describe({{"command", command_}});
-    if (const LabelChange& labels = session_.options.labels; !labels.is_empty()) {
-      change_labels(run.folder(), labels);
-    }
+    std::set<std::string> devices;
+    for (const auto& [step, device] : devices_) devices.insert(device);
+    describe_run(run, session_, plans_[i], data_,
+                 {command_, joined({devices.begin(), devices.end()}, ", "),
+                  session_.profile.threads, seeds()[i]});
     run.mark_submitted();
     return {seeds()[i], run.folder()};
   }

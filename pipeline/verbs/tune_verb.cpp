@@ -7,16 +7,16 @@
 #include "kdgat/atomic_file.h"
 #include "kdgat/measure.h"
 #include "pipeline/cli/command_line.h"
+#include "pipeline/execute/begin_run.h"
 #include "pipeline/execute/device.h"
-#include "pipeline/execute/run_origin.h"
 #include "pipeline/execute/run_session.h"
 #include "pipeline/plugin/schema.h"
 #include "pipeline/profile/path_options.h"
-#include "pipeline/records/recorder.h"
 #include "pipeline/run/find_model.h"
 #include "pipeline/run/run_figures.h"
 #include "pipeline/run/run_record.h"
 #include "pipeline/show/json_lookup.h"
+#include "pipeline/show/quantity.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/json_file.h"
 #include "pipeline/system/program.h"
@@ -85,34 +85,16 @@ class TuneCommand {
     const std::optional<PreparedData> data = session_->import(*status_);
     if (const int code = pending_signal(); code != 0) return code;
     Plan plan = session_->plan_for(data);
-    session_->check_libraries(plan);
-    std::string busy;
-    std::optional<Run> run;
-    const auto on_wait = [&](const std::string& whom) { status_->message("info", whom); };
-    if (!session_->options.plan.force)
-      run = Run::resume(session_->dataset_root, plan, busy, on_wait);
-    if (run) {
-      plan = session_->plan_for(data);
-      run->record_plan(plan);
-      status_->message("info", "continuing run " + short_run(run->id()));
-    } else {
-      run = Run::create(session_->dataset_root, session_->profile.name, plan);
-    }
-    run->describe({{"command", command_},
-                   {"device", session_->device},
-                   {"threads", record_.threads},
-                   {"tune", flags_.mode}});
-    run->describe(run_origin(*session_, plan));
-    if (const LabelChange& labels = session_->options.labels; !labels.is_empty()) {
-      change_labels(run->folder(), labels);
-    }
-    run->set_records(targets.public_json());
-    Recorder recorder(run->folder(), targets);
-    const int code = carry_out(plan, data, *run);
-    for (const std::string& problem : recorder.finish(is_urgent)) {
-      status_->message("warning", problem + "; later: " + sync_line(run->folder(), targets));
-    }
-    run->set_records(targets.public_json(), recorder.cpu_seconds());
+    std::optional<Run> run = begin_run(
+        *session_, *status_, plan, [&] { return session_->plan_for(data); }, true);
+    describe_run(*run, *session_, plan, data,
+                 {command_,
+                  session_->device,
+                  record_.threads,
+                  session_->profile.seed,
+                  {{"tune", flags_.mode}}});
+    const int code =
+        record_run(*run, targets, *status_, [&] { return carry_out(plan, data, *run); });
     report(*run, code);
     return code;
   }

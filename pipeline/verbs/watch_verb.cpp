@@ -21,12 +21,12 @@
 #include "pipeline/data/data.h"
 #include "pipeline/plugin/schema.h"
 #include "pipeline/plugin/stage_call.h"
+#include "pipeline/show/quantity.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/signals.h"
 #include "pipeline/verbs/commands/log_stage.h"
 #include "pipeline/verbs/commands/watch_metrics.h"
 #include "pipeline/verbs/commands/watch_view.h"
-#include "pipeline/verbs/commands/word_units.h"
 #include "pipeline/verbs/json/json_forms.h"
 
 namespace kdgat {
@@ -51,7 +51,7 @@ void declare_times(CommandLine& line, WatchRequest& request) {
   json& options = request.options;
   line.value("--calibrate", [&](const std::string& text) {
     const json windows = plain_scalar(text).value;
-    if (const std::optional<double> seconds = seconds_of(text)) {
+    if (const std::optional<double> seconds = parse_seconds(text)) {
       options["calibrate_seconds"] = *seconds;
     } else if (windows.is_number_integer()) {
       options["calibrate"] = windows;
@@ -61,14 +61,14 @@ void declare_times(CommandLine& line, WatchRequest& request) {
     }
   });
   line.value("--budget", [&](const std::string& text) {
-    if (const std::optional<double> budget = per_hour(text)) {
+    if (const std::optional<double> budget = parse_per_hour(text)) {
       options["budget"] = *budget;
     } else {
       line.problem("--budget: " + text + " is no budget of false windows", "e.g. 10/h or 48/day");
     }
   });
   line.value("--heartbeat", [&](const std::string& text) {
-    const std::optional<double> seconds = seconds_of(text);
+    const std::optional<double> seconds = parse_seconds(text);
     if (!seconds) return line.problem("--heartbeat: " + text + " is no time", "e.g. 10s");
     options["heartbeat"] = *seconds;
   });

@@ -6,11 +6,10 @@
 
 #include "kdgat/kinds.h"
 #include "pipeline/execute/acceptance.h"
+#include "pipeline/execute/begin_run.h"
 #include "pipeline/execute/ranks.h"
-#include "pipeline/execute/run_origin.h"
 #include "pipeline/execute/run_session.h"
 #include "pipeline/plugin/schema.h"
-#include "pipeline/records/recorder.h"
 #include "pipeline/run/run_record.h"
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
@@ -117,51 +116,33 @@ class RunCommand {
     const std::optional<PreparedData> data = session_.import(*status_);
     if (const int code = pending_signal(); code != 0) return code;
     Plan plan = session_.plan_for(data);
-    session_.check_libraries(plan);
-    std::string busy;
-    std::optional<Run> run;
-    const auto on_wait = [&](const std::string& whom) { status_->message("info", whom); };
-    if (!session_.options.plan.force) run = Run::resume(session_.dataset_root, plan, busy, on_wait);
-    if (run) {
-      // The process that held it may have finished a step in the meantime.
-      plan = session_.plan_for(data);
-      run->record_plan(plan);
-      status_->message("info", "continuing run " + short_run(run->id()));
-    } else if (plan.needs_no_work() && style_.replicate_of.empty()) {
+    const bool is_replicate = !style_.replicate_of.empty();
+    std::optional<Run> run = begin_run(
+        session_, *status_, plan, [&] { return session_.plan_for(data); }, is_replicate);
+    if (!run) {
       if (!session_.options.labels.is_empty()) {
         status_->message("note",
                          "nothing is to be done, so there is no run that could be named; "
                          "kdgat runs note RUN names an earlier one");
       }
       return report_kept(plan);
-    } else {
-      if (!busy.empty()) {
-        status_->message(
-            "info", "run " + short_run(busy) + " of the same plan is running; starting another");
-      }
-      run = Run::create(session_.dataset_root, session_.profile.name, plan);
     }
-    run->describe(description(data));
-    run->describe(run_origin(session_, plan));
-    if (!style_.replicate_of.empty()) {
-      run->describe({{"replicate_of", style_.replicate_of}});
+    RunStart start{command_, session_.device, session_.threads, session_.profile.seed};
+    if (is_replicate) {
+      start.more = {{"replicate_of", style_.replicate_of}};
       session_.options.labels.name.reset();
     }
+    describe_run(*run, session_, plan, data, start);
     if (style_.on_begin) style_.on_begin(run->id());
-    if (!session_.options.labels.is_empty()) change_labels(run->folder(), session_.options.labels);
     for (const std::string& warning : plan.warnings) status_->message("warning", warning);
     announce(plan);
 
     ProcessSettings process = session_.process();
     process.lock_fd = run->lock_fd();
-    run->set_records(targets.public_json());
-    Recorder recorder(run->folder(), targets);
-    const int code =
-        run_plan(session_.input(plan, data), *run, *status_, executor(process, gathering.get()));
-    for (const std::string& problem : recorder.finish(is_urgent)) {
-      status_->message("warning", problem + "; later: " + sync_line(run->folder(), targets));
-    }
-    run->set_records(targets.public_json(), recorder.cpu_seconds());
+    const int code = record_run(*run, targets, *status_, [&] {
+      return run_plan(session_.input(plan, data), *run, *status_,
+                      executor(process, gathering.get()));
+    });
     const std::vector<JudgedRequirement> judged = judge(plan, run->folder(), code);
     if (!judged.empty()) run->record_requirements(judged);
     return report(plan, run->document(), run->folder(), code, judged);
@@ -192,21 +173,6 @@ class RunCommand {
     if (gathering != nullptr) return gathering->lead(process, context_.catalog);
     return execute_in_ranks(process, session_.profile.nproc, session_.memory_limit(),
                             context_.catalog);
-  }
-
-  /// What a record of the run says of how it was started.
-  json description(const std::optional<PreparedData>& data) const {
-    json out = {{"command", command_},
-                {"device", session_.device},
-                {"threads", session_.threads},
-                {"seed", session_.profile.seed}};
-    if (data) {
-      out["data"] = {{"path", session_.profile.data.path},
-                     {"folder", fs::absolute(data->folder).string()},
-                     {"options", session_.profile.data.import.values},
-                     {"summary", data->summary}};
-    }
-    return out;
   }
 
   void announce(const Plan& plan) {

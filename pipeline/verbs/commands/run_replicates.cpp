@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <ostream>
 
+#include "pipeline/execute/begin_run.h"
 #include "pipeline/records/record_targets.h"
 #include "pipeline/run/replicates.h"
 #include "pipeline/show/table.h"
@@ -96,27 +97,18 @@ class SeedsCommand {
         return report(done, 0, true);
       }
     }
-    std::string busy;
-    std::optional<Run> group;
-    if (!session_.options.plan.force) {
-      group = Run::resume(session_.dataset_root, of_group, busy,
-                          [&](const std::string& whom) { status_.message("info", whom); });
-    }
-    std::vector<Replicate> list;
-    if (group) {
-      list = read_replicates(group->folder());
-      status_.message("info", "continuing run " + short_run(group->id()));
-    } else {
-      group = Run::create(session_.dataset_root, session_.profile.name, of_group);
-    }
+    std::optional<Run> group = begin_run(session_, status_, of_group, {}, true);
+    std::vector<Replicate> list = read_replicates(group->folder());
     if (list.size() != session_.seeds.size()) {
       list.clear();
       for (const int64_t seed : session_.seeds) list.push_back({seed, ""});
     }
-    describe(*group, list, data);
-    if (!session_.options.labels.is_empty()) {
-      change_labels(group->folder(), session_.options.labels);
-    }
+    describe_run(*group, session_, plans.front(), data,
+                 {typed_.command,
+                  session_.device,
+                  shape_.threads,
+                  std::nullopt,
+                  {{"replicates", replicates_json(list)}}});
     status_.end({"plan", "done", shape_text(), 0, 0});
     ReplicateSettings settings = settings_for(group->id(), plans.front(), data);
     const int code = run_replicates(*group, list, status_, settings);
@@ -166,21 +158,6 @@ class SeedsCommand {
       if (is_whole) out = std::max(out, entry.path());
     }
     return out;
-  }
-
-  void describe(Run& group, const std::vector<Replicate>& list,
-                const std::optional<PreparedData>& data) {
-    json about = {{"command", typed_.command},
-                  {"device", session_.device},
-                  {"threads", shape_.threads},
-                  {"replicates", replicates_json(list)}};
-    if (data) {
-      about["data"] = {{"path", session_.profile.data.path},
-                       {"folder", fs::absolute(data->folder).string()},
-                       {"options", session_.profile.data.import.values},
-                       {"summary", data->summary}};
-    }
-    group.describe(about);
   }
 
   ReplicateSettings settings_for(const std::string& group, const Plan& plan,

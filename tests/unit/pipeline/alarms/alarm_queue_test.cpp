@@ -26,7 +26,7 @@ class ScriptedSink : public AlarmSink {
   Taken write_;
 };
 
-ChosenSink scripted(Taken write, std::optional<RateLimit> rate = std::nullopt) {
+ChosenSink scripted(Taken write, std::optional<Rate> rate = std::nullopt) {
   return {"a test", rate, std::make_unique<ScriptedSink>(std::move(write))};
 }
 
@@ -148,7 +148,7 @@ TEST_CASE("the end loses nothing, though the sink refuses at first", "[alarms]")
 TEST_CASE("a rate holds back all but the newest, and says how many", "[alarms]") {
   Notebook notebook;
   AlarmQueue queue(scripted([&](std::string_view line, const Patience&) { return notebook(line); },
-                            RateLimit{2, 86400}),
+                            Rate{2, 86400}),
                    {});
   send_all(queue, numbered(10));
   queue.finish(deadline_in(kAlarmPatience));
@@ -162,7 +162,7 @@ TEST_CASE("a rate holds back all but the newest, and says how many", "[alarms]")
 TEST_CASE("what a rate held back goes by itself when its time has come", "[alarms]") {
   Notebook notebook;
   AlarmQueue queue(scripted([&](std::string_view line, const Patience&) { return notebook(line); },
-                            RateLimit{1, 0.01}),
+                            Rate{1, 0.01}),
                    {});
   send_all(queue, numbered(10));
   CHECK(comes_true([&] {

@@ -4,10 +4,8 @@
 #include <limits>
 
 #include "kdgat/text.h"
-#include "support/can/log_text.h"
 
 using namespace kdgat;
-using kdgat::test::error_of;
 using nlohmann::json;
 
 TEST_CASE("a number has the digits that its format asks for", "[text]") {
@@ -33,32 +31,6 @@ TEST_CASE("bytes are shown in the unit that fits", "[text]") {
   CHECK(format_bytes(19542101196) == "18.2 GiB");
   CHECK(mebibytes(int64_t{5} << 30) == "5120.0 MiB");
   CHECK(mebibytes(json(1 << 18)) == "0.2 MiB");
-}
-
-TEST_CASE("sizes are read as people write them", "[text]") {
-  for (const auto& [text, bytes] :
-       std::vector<std::pair<std::string, uint64_t>>{{"0", 0},
-                                                     {"1000", 1000},
-                                                     {"17 B", 17},
-                                                     {"1K", 1024},
-                                                     {"512MiB", uint64_t{512} << 20},
-                                                     {"512 mib", uint64_t{512} << 20},
-                                                     {"1.5G", uint64_t{3} << 29},
-                                                     {"16GB", 16'000'000'000},
-                                                     {"2tib", uint64_t{2} << 40}}) {
-    INFO(text);
-    CHECK(parse_bytes(text) == bytes);
-    CHECK(parse_bytes(exact_bytes(bytes)) == bytes);
-  }
-  CHECK(exact_bytes(uint64_t{4} << 30) == "4GiB");
-  CHECK(exact_bytes(uint64_t{3} << 29) == "1536MiB");
-  CHECK(exact_bytes(0) == "0");
-  for (const char* text :
-       {"", "GiB", "-4GiB", "4 4", "1.2.3", "4XB", "4GiBs", "4e3", "99999999TiB"}) {
-    INFO(text);
-    CHECK(error_of([&] { parse_bytes(text); }, ExitCode::kUsage)
-              .find("a size is a number and B, KiB") != std::string::npos);
-  }
 }
 
 TEST_CASE("numbers are shown with the digits that matter", "[text]") {

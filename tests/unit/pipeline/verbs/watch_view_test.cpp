@@ -8,7 +8,6 @@
 #include <sstream>
 
 #include "pipeline/show/text.h"
-#include "pipeline/verbs/commands/word_units.h"
 
 namespace kdgat {
 namespace {
@@ -23,24 +22,6 @@ const json kReport = {{"frames_per_second", 1982.4},
                       {"learning", false},
                       {"calibrating", false},
                       {"highest_score", 2.5}};
-
-TEST_CASE("rates and times are read with their units", "[watch]") {
-  CHECK(per_hour("10/h") == 10.0);
-  CHECK(per_hour("2/min") == 120.0);
-  CHECK(per_hour("48/day") == 2.0);
-  CHECK(per_hour("7") == 7.0);
-  CHECK(seconds_of("90s") == 90.0);
-  CHECK(seconds_of("5min") == 300.0);
-  CHECK(seconds_of("1.5h") == 5400.0);
-  for (const char* text : {"", "0/h", "-1/h", "x/h", "10/year", "10/"}) {
-    INFO(text);
-    CHECK(!per_hour(text));
-  }
-  for (const char* text : {"", "300", "0s", "s", "5 min", "5d", "-5s", "1.2.3s"}) {
-    INFO(text);
-    CHECK(!seconds_of(text));
-  }
-}
 
 TEST_CASE("a curve shows scores above the threshold in its upper half", "[watch]") {
   CHECK(curve_of({}).empty());
