@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <sstream>
+#include <utility>
 
 #include "kdgat/error.h"
 #include "pipeline/show/text.h"
@@ -58,11 +59,10 @@ int AlarmWords::number(const std::string& key, int otherwise, int least, int mos
 }
 
 double AlarmWords::seconds(const std::string& key, double otherwise) {
-  constexpr double kDay = 86400;
   const std::string text = option(key, "");
   if (options_.count(key) == 0) return otherwise;
   const std::optional<double> seconds = parse_seconds(text, 1);
-  if (!seconds || *seconds > kDay) {
+  if (!seconds || *seconds > kDaySeconds) {
     refuse(key + "=" + text + " is no time of up to a day: 30s, 5min, 1h");
   }
   return *seconds;
@@ -74,7 +74,8 @@ std::optional<Rate> AlarmWords::rate(const std::string& otherwise) {
   if (text.empty() && options_.count("rate") == 0) return std::nullopt;
   const std::optional<Rate> rate = parse_rate(text);
   if (!rate || rate->count > kMost || rate->count != std::floor(rate->count)) {
-    refuse("rate=" + text + " is no rate of up to 10000: 1/s, 10/min, 5/h");
+    refuse("rate=" + text +
+           " is no rate, a whole number of up to 10000 in a time: 1/s, 10/min, 5/h, 10/day");
   }
   return rate;
 }

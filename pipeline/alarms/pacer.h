@@ -7,7 +7,7 @@
 #include <deque>
 #include <optional>
 
-#include "pipeline/alarms/alarm_words.h"
+#include "pipeline/show/quantity.h"
 #include "pipeline/system/subprocess.h"
 
 namespace kdgat {

@@ -1,28 +1,12 @@
 #include "pipeline/execute/begin_run.h"
 
-#include "pipeline/execute/run_origin.h"
 #include "pipeline/records/recorder.h"
 #include "pipeline/run/run_labels.h"
-#include "pipeline/show/text.h"
 #include "pipeline/system/signals.h"
 
 namespace kdgat {
-namespace {
 
 using nlohmann::json;
-
-/// Returns the processor time that the records took, in seconds.
-double record_while(const Run& run, const RecordTargets& targets, Status& status,
-                    const std::function<void()>& work) {
-  Recorder recorder(run.folder(), targets);
-  work();
-  for (const std::string& problem : recorder.finish(is_urgent)) {
-    status.message("warning", problem + "; later: " + sync_line(run.folder(), targets));
-  }
-  return recorder.cpu_seconds();
-}
-
-}  // namespace
 
 std::optional<Run> begin_run(const RunSession& session, Status& status, Plan& plan,
                              const std::function<Plan()>& again, bool makes_empty) {
@@ -46,9 +30,10 @@ std::optional<Run> begin_run(const RunSession& session, Status& status, Plan& pl
   return Run::create(session.dataset_root, session.profile.name, plan);
 }
 
-void describe_run(Run& run, const RunSession& session, const Plan& plan,
-                  const std::optional<PreparedData>& data, const RunStart& start) {
-  json about = {{"command", start.command}, {"device", start.device}, {"threads", start.threads}};
+void describe_run(Run& run, const RunSession& session, const std::optional<PreparedData>& data,
+                  const RunStart& start) {
+  json about = {{"command", start.command}, {"device", start.device}};
+  if (start.threads > 0) about["threads"] = start.threads;
   if (start.seed) about["seed"] = *start.seed;
   if (data) {
     about["data"] = {{"path", session.profile.data.path},
@@ -56,26 +41,25 @@ void describe_run(Run& run, const RunSession& session, const Plan& plan,
                      {"options", session.profile.data.import.values},
                      {"summary", data->summary}};
   }
-  about.update(run_origin(session, plan));
   about.update(start.more);
   run.describe(about);
+}
+
+void label_run(const Run& run, const RunSession& session) {
   const LabelChange& labels = session.options.labels;
   if (!labels.is_empty()) change_labels(run.folder(), labels);
 }
 
 int record_run(Run& run, const RecordTargets& targets, Status& status,
                const std::function<int()>& work) {
-  run.set_records(targets.public_json());
-  int code = 0;
-  const double seconds = record_while(run, targets, status, [&] { code = work(); });
-  run.set_records(targets.public_json(), seconds);
-  return code;
-}
-
-int record_job(const Run& run, const RecordTargets& targets, Status& status,
-               const std::function<int()>& work) {
-  int code = 0;
-  record_while(run, targets, status, [&] { code = work(); });
+  // Of a submitted run each job records a part: what stands there stays.
+  if (!run.is_shared()) run.set_records(targets.public_json());
+  Recorder recorder(run.folder(), targets);
+  const int code = work();
+  for (const std::string& problem : recorder.finish(is_urgent)) {
+    status.message("warning", problem + "; later: " + sync_line(run.folder(), targets));
+  }
+  if (!run.is_shared()) run.set_records(targets.public_json(), recorder.cpu_seconds());
   return code;
 }
 

@@ -1,5 +1,6 @@
-// The one way to a run folder, for every verb that has one: taken up or made, described, labelled,
-// and its numbers sent while it is worked on. What is done in the run is the caller's.
+// Opens the runs that this process carries out, for every verb that makes one: taken up or made,
+// described, labelled, its numbers sent while it is worked on. Describes submitted runs, too. What
+// is done in a run is the caller's.
 #pragma once
 
 #include <cstdint>
@@ -19,29 +20,30 @@ namespace kdgat {
 struct RunStart {
   std::string command;  ///< what was typed
   std::string device;
-  int threads = 1;              ///< of each step
+  int threads = 0;              ///< of each step; 0 = not known yet
   std::optional<int64_t> seed;  ///< none where the run is several, with a seed each
   nlohmann::json more = nlohmann::json::object();  ///< keys of a kind of runs
 };
 
 /// Takes up the newest run of the same plan that did not end well, unless the session forces, or
 /// makes one. nullopt if there is none to take up, every step is kept and `makes_empty` is not set.
-/// `again`: makes `plan` anew for a run that is taken up, for another process may have finished a
-/// step of it; empty: the plan stays. Throws as check_libraries(), Run::resume() and Run::create().
+/// `again` makes the plan anew for a run that is taken up, for another process may have finished a
+/// step of it. If it is empty, the plan stays. Throws as check_libraries(), Run::resume() and
+/// Run::create().
 std::optional<Run> begin_run(const RunSession& session, Status& status, Plan& plan,
                              const std::function<Plan()>& again, bool makes_empty);
 
-/// Writes into run.json what a run is of and made with, the same keys whoever starts it: command,
-/// device, threads, seed, data, machine, versions, git. Then its labels. `plan`: of its stages.
-void describe_run(Run& run, const RunSession& session, const Plan& plan,
-                  const std::optional<PreparedData>& data, const RunStart& start);
+/// Writes into run.json how a run was started and on what data, the same keys whoever starts it.
+/// What it is made with is asked for afterwards, for that may take a while: run_origin().
+void describe_run(Run& run, const RunSession& session, const std::optional<PreparedData>& data,
+                  const RunStart& start);
+
+/// Gives a run the name and the tags that were asked for.
+void label_run(const Run& run, const RunSession& session);
 
 /// Does `work` on a run while its numbers go where `targets` say; warns of those that did not get
 /// there. Returns the exit code of `work`.
 int record_run(Run& run, const RecordTargets& targets, Status& status,
-               const std::function<int()>& work);
-/// The same for one job of several that share a run: its record stays as it is.
-int record_job(const Run& run, const RecordTargets& targets, Status& status,
                const std::function<int()>& work);
 
 }  // namespace kdgat

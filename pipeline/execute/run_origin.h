@@ -6,6 +6,7 @@
 
 #include "pipeline/execute/run_session.h"
 #include "pipeline/run/plan.h"
+#include "pipeline/system/machine.h"
 
 namespace kdgat {
 

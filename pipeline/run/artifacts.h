@@ -90,6 +90,8 @@ class Run {
   /// Adds to the document what was not known when it was made: command, device, data.
   void describe(const nlohmann::json& more);
   const nlohmann::json& document() const { return document_; }
+  /// Submitted: its jobs work on it at once.
+  bool is_shared() const { return is_shared_; }
 
  private:
   Run(std::filesystem::path folder, OwnedFd lock, nlohmann::json document);

@@ -12,19 +12,37 @@
 namespace kdgat {
 namespace {
 
-constexpr double kMinute = 60, kHour = 3600, kDay = 86400;
-
 std::optional<double> seconds_of_unit(const std::string& unit) {
   if (unit == "s") return 1;
-  if (unit == "m" || unit == "min") return kMinute;
-  if (unit == "h" || unit == "hour") return kHour;
-  if (unit == "d" || unit == "day") return kDay;
+  if (unit == "m" || unit == "min") return kMinuteSeconds;
+  if (unit == "h" || unit == "hour") return kHourSeconds;
+  if (unit == "d" || unit == "day") return kDaySeconds;
   return std::nullopt;
 }
 
+/// A number above 0, of digits and a point alone.
 std::optional<double> positive(const std::string& text) {
+  if (text.find_first_not_of("0123456789.") != std::string::npos) return std::nullopt;
   const std::optional<double> number = finite_number(text);
   return number && *number > 0 ? number : std::nullopt;
+}
+
+/// `count` of `each` seconds in units of `unit` seconds. Units are multiples of one another, so
+/// that one rounding is enough.
+std::optional<double> converted(double count, double each, double unit) {
+  const double out = each >= unit ? count * (each / unit) : count / (unit / each);
+  return std::isfinite(out) ? std::optional(out) : std::nullopt;
+}
+
+/// A time in units of `unit` seconds; see parse_seconds().
+std::optional<double> parse_time(const std::string& text, double alone, double unit) {
+  const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
+  const std::optional<double> count = positive(text.substr(0, end));
+  const std::string word = text.substr(std::min(text.find_first_not_of(' ', end), text.size()));
+  const bool is_alone = end == text.size();
+  const std::optional<double> each = is_alone ? alone : seconds_of_unit(word);
+  if (!count || !each || *each <= 0) return std::nullopt;
+  return converted(*count, *each, unit);
 }
 
 }  // namespace
@@ -67,12 +85,11 @@ std::string exact_bytes(uint64_t bytes) {
 }
 
 std::optional<double> parse_seconds(const std::string& text, double alone) {
-  const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
-  const std::optional<double> count = positive(text.substr(0, end));
-  const std::string unit = text.substr(std::min(text.find_first_not_of(' ', end), text.size()));
-  const std::optional<double> each = unit.empty() ? alone : seconds_of_unit(unit);
-  if (!count || !each || *each <= 0) return std::nullopt;
-  return *count * *each;
+  return parse_time(text, alone, 1);
+}
+
+std::optional<double> parse_minutes_of(const std::string& text) {
+  return parse_time(text, kMinuteSeconds, kMinuteSeconds);
 }
 
 std::optional<Rate> parse_rate(const std::string& text) {
@@ -85,8 +102,8 @@ std::optional<Rate> parse_rate(const std::string& text) {
 }
 
 std::optional<double> parse_per_hour(const std::string& text) {
-  if (const std::optional<Rate> rate = parse_rate(text)) return rate->count * kHour / rate->seconds;
-  return positive(text);
+  const std::optional<Rate> rate = parse_rate(text);
+  return rate ? converted(rate->count, kHourSeconds, rate->seconds) : positive(text);
 }
 
 }  // namespace kdgat

@@ -13,9 +13,14 @@ uint64_t parse_bytes(const std::string& text);
 /// The shortest text that parse_bytes() reads as exactly this: 4GiB, 1536MiB, 1000.
 std::string exact_bytes(uint64_t bytes);
 
-/// Seconds of a time above 0: "90s", "5min" or "5m", "1.5h", "2d". A number alone is `alone`
-/// seconds each; 0: it is no time. nullopt for other words.
+inline constexpr double kMinuteSeconds = 60, kHourSeconds = 3600, kDaySeconds = 86400;
+
+/// Seconds of a time above 0: "90s", "5min" or "5m", "1.5h", "2d". A number without a unit counts
+/// `alone` seconds; if that is 0, it is no time. nullopt for other words.
 std::optional<double> parse_seconds(const std::string& text, double alone = 0);
+/// The same in minutes, as near as they can be: "1.1h" is 66, though 1.1 * 3600 is more than 3960.
+/// A number without a unit counts minutes.
+std::optional<double> parse_minutes_of(const std::string& text);
 
 /// So many in so long.
 struct Rate {

@@ -5,7 +5,6 @@
 #include <cctype>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <set>
 
 #include "pipeline/memory/cards.h"
@@ -97,21 +96,21 @@ bool is_variable(const std::string& name) {
               "45s, 90min, 6h, 2d, minutes, 1:30:00 or 2-00:00:00");
 }
 
-/// "1:30:00", "2-00:00:00", "30:00" (minutes and seconds), as SLURM reads them.
-int64_t minutes_of_clock(const std::string& text) {
+/// Minutes of "1:30:00", "2-00:00:00", "30:00" (minutes and seconds), as SLURM reads them; rounded
+/// up.
+double minutes_of_clock(const std::string& text) {
   long days = 0, a = 0, b = 0, c = 0;
   int end = 0;
   const char* at = text.c_str();
-  if (std::sscanf(at, "%ld-%n", &days, &end) == 1 && end > 0) {
-    at += end;
-    end = 0;
-    const int got = std::sscanf(at, "%ld%n:%ld%n:%ld%n", &a, &end, &b, &end, &c, &end);
-    if (got < 1 || at[end] != '\0') no_time(text);
-    return days * kDay + a * kHour + b + (c > 0 ? 1 : 0);
-  }
-  const int got = std::sscanf(at, "%ld:%ld%n:%ld%n", &a, &b, &end, &c, &end);
-  if (got < 2 || at[end] != '\0') no_time(text);
-  return got == 2 ? a + (b > 0 ? 1 : 0) : a * kHour + b + (c > 0 ? 1 : 0);
+  const bool has_days = std::sscanf(at, "%6ld-%n", &days, &end) == 1 && end > 0;
+  if (has_days) at += end;
+  end = 0;
+  const int got = std::sscanf(at, "%6ld%n:%6ld%n:%6ld%n", &a, &end, &b, &end, &c, &end);
+  const bool is_signed = text.find_first_of("+ ") != std::string::npos ||
+                         std::count(text.begin(), text.end(), '-') > (has_days ? 1 : 0);
+  if (got < (has_days ? 1 : 2) || at[end] != '\0' || is_signed) no_time(text);
+  const double clock = has_days || got == 3 ? 60.0 * a + b + (c > 0 ? 1 : 0) : a + (b > 0 ? 1 : 0);
+  return (has_days ? static_cast<double>(days * kDay) : 0) + clock;
 }
 
 std::string listed(const std::vector<std::string>& names) {
@@ -225,13 +224,11 @@ std::vector<Diagnostic> SiteOptions::validate() const {
 }
 
 int64_t parse_minutes(const std::string& text) {
-  if (text.find(':') != std::string::npos || text.find('-') != std::string::npos) {
-    return minutes_of_clock(text);
-  }
-  constexpr double kMinute = 60, kMost = 60.0 * 24 * 365 * 10;
-  const std::optional<double> seconds = parse_seconds(text, kMinute);
-  if (!seconds || *seconds > kMost * kMinute) no_time(text);
-  return static_cast<int64_t>(std::ceil(*seconds / kMinute));
+  constexpr double kMost = 60.0 * 24 * 365 * 10;
+  const bool is_clock = text.find_first_of(":-") != std::string::npos;
+  const double minutes = is_clock ? minutes_of_clock(text) : parse_minutes_of(text).value_or(0);
+  if (!(minutes > 0) || minutes > kMost) no_time(text);
+  return static_cast<int64_t>(std::ceil(minutes));
 }
 
 std::string slurm_time(int64_t minutes) {

@@ -15,7 +15,6 @@
 #include "pipeline/records/record_targets.h"
 #include "pipeline/show/quantity.h"
 #include "pipeline/show/table.h"
-#include "pipeline/show/text.h"
 #include "pipeline/slurm/job_script.h"
 #include "pipeline/system/signals.h"
 
@@ -122,15 +121,18 @@ int job_verb(Context& context, const std::vector<std::string>& arguments) {
   process.allocator = frozen.allocator;
   process.lock_fd = run.lock_fd();
   const std::string device = frozen.device.at(name);
-  // Known here alone; of several jobs the last one counts.
-  run.describe({{"machine", machine_json(process.machine, device)}, {"threads", process.threads}});
+  // Only a job knows its machine. One with a card is not replaced by one without.
+  if (device != "cpu" || !run.document().contains("machine")) {
+    run.describe(
+        {{"machine", machine_json(process.machine, device)}, {"threads", process.threads}});
+  }
   MemoryRequest memory;
   memory.limit = static_cast<int64_t>(limit_of(frozen, device, process.machine, asked));
   process.machine.settle_memory();
   const uint64_t all = process.machine.memory_for_runs(static_cast<uint64_t>(memory.limit));
   memory.available = static_cast<int64_t>(process.machine.limited_memory());
   const RecordTargets targets = targets_of_run(run.folder(), "", true);
-  const int code = record_job(run, targets, *status, [&] {
+  const int code = record_run(run, targets, *status, [&] {
     return run_plan({plan, context.catalog, device, process.threads, frozen.seed, frozen.data,
                      memory, frozen.packs},
                     run, *status, execute_in_ranks(process, frozen.nproc, all, context.catalog));

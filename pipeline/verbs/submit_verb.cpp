@@ -3,13 +3,13 @@
 // only carry it out (job_verb.cpp).
 #include <algorithm>
 #include <iostream>
-#include <set>
 
 #include "kdgat/atomic_file.h"
 #include "kdgat/exact_json.h"
 #include "pipeline/execute/acceptance.h"
 #include "pipeline/execute/begin_run.h"
 #include "pipeline/execute/frozen_run.h"
+#include "pipeline/execute/run_origin.h"
 #include "pipeline/run/journal.h"
 #include "pipeline/run/step_metrics.h"
 #include "pipeline/show/text.h"
@@ -322,24 +322,29 @@ class SubmitCommand {
   }
 
   /// A run folder with everything its jobs read.
-  JobTask make_run(std::size_t i) {
+  JobTask make_run(std::size_t i, const RunStart& start) {
     Run run = Run::create(fs::absolute(session_.dataset_root), session_.profile.name, plans_[i]);
     fs::create_directories(run.folder() / "slurm");
     write_file(frozen_file(run.folder()), exact_dump(frozen(i).to_json()) + "\n");
     run.set_records(session_.targets().public_json());
-    std::set<std::string> devices;
-    for (const auto& [step, device] : devices_) devices.insert(device);
-    describe_run(run, session_, plans_[i], data_,
-                 {command_, joined({devices.begin(), devices.end()}, ", "),
-                  session_.profile.threads, seeds()[i]});
     run.mark_submitted();
+    describe_run(run, session_, data_, start);
+    label_run(run, session_);
     return {seeds()[i], run.folder()};
   }
 
   int submit() {
     std::vector<JobTask> tasks;
     std::vector<Submission> submissions;
-    for (std::size_t i = 0; i < plans_.size(); ++i) tasks.push_back(make_run(i));
+    RunStart start{command_, "cpu", 0, std::nullopt, run_origin(session_, plans_.front())};
+    start.more.erase("machine");  // its jobs say where they run, and with how many threads
+    for (const PreparedStep& step : steps_) {
+      if (step.device != "cpu") start.device = step.device;
+    }
+    for (std::size_t i = 0; i < plans_.size(); ++i) {
+      start.seed = seeds()[i];
+      tasks.push_back(make_run(i, start));
+    }
     for (const JobTask& task : tasks) {
       Submission& to = submissions.emplace_back();
       to.command = command_;

@@ -9,6 +9,7 @@
 #include "pipeline/cli/command_line.h"
 #include "pipeline/execute/begin_run.h"
 #include "pipeline/execute/device.h"
+#include "pipeline/execute/run_origin.h"
 #include "pipeline/execute/run_session.h"
 #include "pipeline/plugin/schema.h"
 #include "pipeline/profile/path_options.h"
@@ -87,12 +88,14 @@ class TuneCommand {
     Plan plan = session_->plan_for(data);
     std::optional<Run> run = begin_run(
         *session_, *status_, plan, [&] { return session_->plan_for(data); }, true);
-    describe_run(*run, *session_, plan, data,
+    describe_run(*run, *session_, data,
                  {command_,
                   session_->device,
                   record_.threads,
                   session_->profile.seed,
                   {{"tune", flags_.mode}}});
+    run->describe(run_origin(*session_, plan));
+    label_run(*run, *session_);
     const int code =
         record_run(*run, targets, *status_, [&] { return carry_out(plan, data, *run); });
     report(*run, code);

@@ -8,6 +8,7 @@
 #include "pipeline/execute/acceptance.h"
 #include "pipeline/execute/begin_run.h"
 #include "pipeline/execute/ranks.h"
+#include "pipeline/execute/run_origin.h"
 #include "pipeline/execute/run_session.h"
 #include "pipeline/plugin/schema.h"
 #include "pipeline/run/run_record.h"
@@ -132,8 +133,10 @@ class RunCommand {
       start.more = {{"replicate_of", style_.replicate_of}};
       session_.options.labels.name.reset();
     }
-    describe_run(*run, session_, plan, data, start);
+    describe_run(*run, session_, data, start);
+    run->describe(run_origin(session_, plan));
     if (style_.on_begin) style_.on_begin(run->id());
+    label_run(*run, session_);
     for (const std::string& warning : plan.warnings) status_->message("warning", warning);
     announce(plan);
 

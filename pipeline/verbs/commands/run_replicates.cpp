@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "pipeline/execute/begin_run.h"
+#include "pipeline/execute/run_origin.h"
 #include "pipeline/records/record_targets.h"
 #include "pipeline/run/replicates.h"
 #include "pipeline/show/table.h"
@@ -103,12 +104,14 @@ class SeedsCommand {
       list.clear();
       for (const int64_t seed : session_.seeds) list.push_back({seed, ""});
     }
-    describe_run(*group, session_, plans.front(), data,
+    describe_run(*group, session_, data,
                  {typed_.command,
                   session_.device,
                   shape_.threads,
                   std::nullopt,
                   {{"replicates", replicates_json(list)}}});
+    group->describe(run_origin(session_, plans.front()));
+    label_run(*group, session_);
     status_.end({"plan", "done", shape_text(), 0, 0});
     ReplicateSettings settings = settings_for(group->id(), plans.front(), data);
     const int code = run_replicates(*group, list, status_, settings);

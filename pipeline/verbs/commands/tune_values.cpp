@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "pipeline/plugin/schema.h"
+#include "pipeline/show/quantity.h"
+#include "pipeline/show/text.h"
 
 namespace kdgat {
 namespace {
@@ -55,13 +57,16 @@ void whole_number(CommandLine& line, const std::string& name, int64_t& to) {
 
 void gibibytes(CommandLine& line, const std::string& names, double& to) {
   line.value(names, [&line, &to, names](const std::string& text) {
-    std::size_t end = 0;
-    try {
-      to = std::stod(text, &end);
-    } catch (const std::exception&) {
+    const std::string name = names.substr(0, names.find(','));
+    if (const std::optional<double> number = finite_number(text); number && *number >= 0) {
+      to = *number;
+      return;
     }
-    if (end != text.size() || !(to >= 0)) {
-      line.problem(names.substr(0, names.find(',')) + " is a number of GiB, 0 or more");
+    try {
+      constexpr double kGibibyte = 1 << 30;
+      to = static_cast<double>(parse_bytes(text)) / kGibibyte;
+    } catch (const Error&) {
+      line.problem(name + " is a number of GiB, 0 or more, or a size: 2, 512MiB");
     }
   });
 }

@@ -1,6 +1,9 @@
 #include "pipeline/show/quantity.h"
 
 #include <catch2/catch.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "kdgat/error.h"
 #include "support/can/log_text.h"
@@ -47,7 +50,11 @@ TEST_CASE("times are read with their units", "[quantity]") {
     CHECK(parse_seconds(text) == seconds);
     CHECK(parse_seconds(text, 60) == seconds);
   }
-  for (const char* text : {"", "0s", "s", "-5s", "1.2.3s", "5 minutes", "5min ", "1e2s"}) {
+  const std::string huge(400, '9');
+  for (const std::string& text :
+       {std::string(), std::string("0s"), std::string("s"), std::string("."), std::string("-5s"),
+        std::string("+5s"), std::string("1.2.3s"), std::string("5 minutes"), std::string("5min "),
+        std::string("30 "), std::string("1e2s"), huge + "d"}) {
     INFO(text);
     CHECK_FALSE(parse_seconds(text));
     CHECK_FALSE(parse_seconds(text, 1));
@@ -55,6 +62,12 @@ TEST_CASE("times are read with their units", "[quantity]") {
   CHECK_FALSE(parse_seconds("300"));
   CHECK(parse_seconds("300", 1) == 300.0);
   CHECK(parse_seconds("1.5", 60) == 90.0);
+  // As few roundings as there can be: 1.1 * 3600 / 60 is more than 66.
+  CHECK(parse_minutes_of("1.1h") == 66.0);
+  CHECK(parse_minutes_of("0.55h") == 33.0);
+  CHECK(parse_minutes_of("17.1h") == 1026.0);
+  CHECK(parse_minutes_of("45s") == 0.75);
+  CHECK(parse_minutes_of("90") == 90.0);
 }
 
 TEST_CASE("rates are a count in a time", "[quantity]") {
@@ -65,9 +78,10 @@ TEST_CASE("rates are a count in a time", "[quantity]") {
   CHECK_FALSE(parse_rate("7"));
   CHECK(parse_per_hour("10/h") == 10.0);
   CHECK(parse_per_hour("2/min") == 120.0);
+  CHECK(parse_per_hour("1.1/min") == 66.0);
   CHECK(parse_per_hour("48/day") == 2.0);
   CHECK(parse_per_hour("7") == 7.0);
-  for (const char* text : {"", "0/h", "-1/h", "x/h", "10/year", "10/"}) {
+  for (const char* text : {"", "0/h", "-1/h", "+1/h", "1e3/h", "x/h", "10/year", "10/"}) {
     INFO(text);
     CHECK_FALSE(parse_rate(text));
     CHECK_FALSE(parse_per_hour(text));

@@ -106,15 +106,16 @@ const std::string kWhenReady =
 
 TEST_CASE("times are read as people and SLURM write them", "[slurm]") {
   const std::pair<const char*, int64_t> good[] = {
-      {"90", 90},    {"45s", 1},           {"90min", 90},   {"6h", 360},
-      {"1.5h", 90},  {"2d", 2880},         {"1:30:00", 90}, {"30:00", 30},
-      {"30:01", 31}, {"2-00:00:00", 2880}, {"1-12", 2160},  {"1-12:30", 2190},
+      {"90", 90},     {"45s", 1},        {"90min", 90}, {"6h", 360},   {"1.5h", 90},
+      {"2d", 2880},   {"1:30:00", 90},   {"30:00", 30}, {"30:01", 31}, {"2-00:00:00", 2880},
+      {"1-12", 2160}, {"1-12:30", 2190}, {"1.1h", 66},  {"0.55h", 33}, {"6 h", 360},
   };
   for (const auto& [text, minutes] : good) {
     INFO(text);
     CHECK(parse_minutes(text) == minutes);
   }
-  for (const char* bad : {"", "h", "0", "-5", "6 hours", "1:2:3:4", "1:", "1e99d"}) {
+  for (const char* bad : {"", "h", "0", "-5", "6 hours", "1:2:3:4", "1:", "1e99d", "0:00",
+                          "1:-30:00", "1-+2", "99999999999:00", "9999999-00", "1: 30"}) {
     INFO(bad);
     CHECK_THROWS_AS(parse_minutes(bad), Error);
   }

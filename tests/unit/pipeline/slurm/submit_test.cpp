@@ -161,6 +161,21 @@ TEST_CASE("jobs run what was frozen, whatever has changed since", "[slurm]") {
   CHECK(cluster.kdgat("job runs first").exit_code == 3);
 }
 
+TEST_CASE("a submitted run says where it runs as soon as a job knows", "[slurm]") {
+  const Cluster cluster;
+  cluster.set("hold");
+  cluster.answer("submit p.yaml");
+  const json before = cluster.run_json();
+  CHECK(before.at("device") == "cpu");
+  CHECK(before.at("versions").at("stages").contains("example"));
+  CHECK_FALSE(before.contains("machine"));
+  CHECK_FALSE(before.contains("threads"));
+  CHECK(cluster.kdgat("job " + cluster.run().string() + " first").exit_code == 0);
+  const json after = cluster.run_json();
+  CHECK(after.at("machine").at("cores") > 0);
+  CHECK(after.at("threads") > 0);
+}
+
 TEST_CASE("an array of seeds has a run each", "[slurm]") {
   const Cluster cluster;
   const json submitted = cluster.answer("submit p.yaml --array seeds=1..2");
@@ -168,7 +183,9 @@ TEST_CASE("an array of seeds has a run each", "[slurm]") {
   CHECK_THAT(cluster.calls(), Contains("--array=0-1") && Contains("--dependency=aftercorr:101"));
   for (const json& run : submitted.at("runs")) {
     const fs::path folder = run.at("folder").get<std::string>();
-    CHECK(json::parse(read_text(folder / "run.json")).at("exit_code") == 0);
+    const json record = json::parse(read_text(folder / "run.json"));
+    CHECK(record.at("exit_code") == 0);
+    CHECK(record.at("seed") == run.at("seed"));
     CHECK(json::parse(read_text(folder / "first/config.json")).at("seed") == run.at("seed"));
     CHECK(cluster.answer("jobs " + folder.string()).at("jobs").size() == 4);
     CHECK(cluster.answer("jobs " + folder.string() + " --seed 2").at("jobs").size() == 2);
