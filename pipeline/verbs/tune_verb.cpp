@@ -33,8 +33,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kGibibyte = 1024.0 * 1024 * 1024;
-
 class TuneCommand {
  public:
   TuneCommand(Context& context, const std::vector<std::string>& words)
@@ -359,7 +357,7 @@ Every option of kdgat run, and:
   --max-workers N      most trials at once (default: cores on a CPU, by memory on a GPU)
   --devices A,B        devices that take trials by their free memory, e.g. cuda:0,cuda:1
   --gpu-memory-buffer-gb X, --gpu-buffer X
-                       memory that stays free, in GiB (default 2 on a GPU, 0 on a CPU)
+                       memory that stays free, in GiB or 512MiB (default 2 on a GPU, 0 on a CPU)
   --model-memory-gb X, --model-memory X
                        reserve this for every trial instead of what is measured for each
   --auto-memory        measure each trial (what happens anyway, unless --model-memory is given)

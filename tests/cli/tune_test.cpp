@@ -195,3 +195,13 @@ TEST_CASE("a sweep that makes no sense is refused before it begins", "[cli][tune
         std::string::npos);
   CHECK(bare.err.find("kdgat tune STAGE --data PATH \"lr=[0.001,0.01]\"") != std::string::npos);
 }
+
+TEST_CASE("memory that stays free is a number of GiB or a size", "[cli][tune]") {
+  const ScratchFolder folder;
+  for (const std::string buffer : {"0.5", "512MiB"}) {
+    const CommandResult plan = must_kdgat(
+        "tune " + kShortSweep + "'lr=[0.001,0.01]' --gpu-buffer " + buffer + " --dry-run --json",
+        folder.path());
+    CHECK(json::parse(plan.out).at("buffer") == 1 << 29);
+  }
+}

@@ -63,7 +63,6 @@ void gibibytes(CommandLine& line, const std::string& names, double& to) {
       return;
     }
     try {
-      constexpr double kGibibyte = 1 << 30;
       to = static_cast<double>(parse_bytes(text)) / kGibibyte;
     } catch (const Error&) {
       line.problem(name + " is a number of GiB, 0 or more, or a size: 2, 512MiB");

@@ -18,6 +18,8 @@ inline constexpr const char* kPublishedSweep = "example";
 /// How values to try look, for messages.
 inline constexpr const char* kValuesToTry = "\"lr=[0.001,0.01]\" or \"lr=log(1e-4,1e-2)\"";
 
+inline constexpr double kGibibyte = 1 << 30;  ///< bytes
+
 /// What was said beside the words of `kdgat run`.
 struct TuneFlags {
   std::string mode, metric, goal, devices;
@@ -31,8 +33,8 @@ struct TuneFlags {
   void declare(CommandLine& line);
 };
 
-/// Flags for a whole number from 1 on, and for GiB from 0 on; `to` outlives the line. Anything else
-/// is a problem of the line.
+/// Flags for a whole number from 1 on, and for GiB from 0 on, which may be a size with a unit; `to`
+/// outlives the line. Anything else is a problem of the line.
 void whole_number(CommandLine& line, const std::string& name, int64_t& to);
 void gibibytes(CommandLine& line, const std::string& names, double& to);
 
