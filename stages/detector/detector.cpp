@@ -65,7 +65,7 @@ int64_t ids_of(const graph::GraphStore& store) {
 StageInfo Detector::info() {
   StageInfo out;
   out.name = "detector";
-  out.version = 8;  // ids that are sent at once when a value changes are not early
+  out.version = 9;  // a flood of an unknown id is rarer than a few frames of one
   out.summary =
       "Learn what is usual on a vehicle's bus, detect attacks on it, at a budget of false windows.";
   out.inputs = {graphs_of("can")};

@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kFormat = "kdgat.detector";
-constexpr int kVersion = 5;
+constexpr int kVersion = 6;
 
 json as_json(const Decision& decision) {
   return {{"classifier", decision.classifier},

@@ -358,8 +358,8 @@ TEST_CASE("a detector's file keeps its alarm rule and its floors", "[detector]")
   refused([](json& j) { j["alarm"] = {{"windows", 2}, {"of", 1'000'000'000}}; });
   refused([](json& j) { j["alarm"]["of"] = "three"; });
   refused([](json& j) { j.erase("alarm"); });
-  refused([](json& j) { j["version"] = 4; });
-  refused([](json& j) { j["version"] = 6; });
+  refused([](json& j) { j["version"] = 5; });
+  refused([](json& j) { j["version"] = 7; });
   refused([](json& j) { j.erase("evidence"); });
   refused([](json& j) { j["evidence"] = json::object(); });
   refused([](json& j) { j["evidence"] = 2; });

@@ -12,12 +12,14 @@ constexpr float kMost = 20;  // no column is larger
 // Of a period: from drive to drive gaps are shorter by less, and no injected frame comes so late.
 constexpr float kSlack = 0.05F;
 
-/// -log10 P(N >= count) of a Poisson variable with a small mean: the first term is nearly all.
+/// r / (1 + r / kMost) of r = -log10 P(N >= count) of a Poisson variable with a small mean: the
+/// first term is nearly all. A flood is rarer than the ids of another mode, of which five frames
+/// may have an r of 20.
 float rareness(int64_t count, double mean) {
   if (count == 0) return 0;
   const auto n = static_cast<double>(count);
   const double rare = (std::lgamma(n + 1) - n * std::log(mean)) / std::log(10.0);
-  return std::clamp(static_cast<float>(rare), 0.0F, kMost);
+  return rare > 0 ? static_cast<float>(rare / (1 + rare / kMost)) : 0;
 }
 
 /// Of the next frames as large a share has an id never seen as so far had an id seen once (Good,

@@ -15,6 +15,9 @@
 namespace kdgat::data {
 namespace {
 
+/// Of powers of ten, as the column of unknown ids has them: ever larger, below 20.
+double rarity_column(double rare) { return rare > 0 ? rare / (1 + rare / 20) : 0; }
+
 using test::at;
 using test::bus_of;
 using test::drive;
@@ -169,7 +172,7 @@ std::vector<Columns> reference(const VehicleProfile& profile, const std::vector<
     const double mean =
         (once + 0.5) / static_cast<double>(profile.frames) * static_cast<double>(size);
     const double rare = unknown * -std::log10(mean) + std::lgamma(unknown + 1) / std::log(10.0);
-    out[w] = {unknown > 0.5 ? static_cast<float>(std::clamp(rare, 0.0, 20.0)) : 0,
+    out[w] = {unknown > 0.5 ? static_cast<float>(rarity_column(rare)) : 0,
               share([](const Values& v) { return v.wrong_length; }),
               largest([](const Values& v) { return v.crowd; }),
               share([](const Values& v) { return v.surplus; }),
@@ -214,6 +217,21 @@ TEST_CASE("windows as they stream are those of the plain form", "[relative]") {
   }
 }
 
+TEST_CASE("a flood of an unknown id is rarer than a few frames of another", "[relative]") {
+  std::vector<CanFrame> log = drive(20, 0);
+  const VehicleProfile profile = profile_of(log);
+  float last = 0;
+  for (const std::size_t frames : {1, 2, 5, 7, 20, 60, 100}) {
+    std::vector<CanFrame> attacked = log;
+    for (std::size_t i = 1000; i < 1000 + frames; ++i) attacked[i].id = 0x7F0;
+    const double now = at(windows_of(profile, attacked)[10], Relative::kUnknown);
+    INFO(frames);
+    CHECK(now > last);
+    CHECK(now < 20);
+    last = static_cast<float>(now);
+  }
+}
+
 TEST_CASE("an unknown id, a wrong length and an injected frame stand out", "[relative]") {
   std::vector<CanFrame> log = drive(20, 0);
   const VehicleProfile profile = profile_of(log);
@@ -225,12 +243,14 @@ TEST_CASE("an unknown id, a wrong length and an injected frame stand out", "[rel
   SECTION("unknown") {
     log[place].id = 0x7FF;
     const double mean = 0.5 / static_cast<double>(profile.frames) * 100;
-    CHECK(at(windows_of(profile, log)[10], Relative::kUnknown) == Approx(-std::log10(mean)));
+    CHECK(at(windows_of(profile, log)[10], Relative::kUnknown) ==
+          Approx(rarity_column(-std::log10(mean))));
   }
   SECTION("unknown, 29 bits") {
     log[place].id = 0x18FF1234;
     const double mean = 0.5 / static_cast<double>(profile.frames) * 100;
-    CHECK(at(windows_of(profile, log)[10], Relative::kUnknown) == Approx(-std::log10(mean)));
+    CHECK(at(windows_of(profile, log)[10], Relative::kUnknown) ==
+          Approx(rarity_column(-std::log10(mean))));
   }
   SECTION("of a tester: only where there are many") {
     for (std::size_t i = 1000; i < 1050; ++i) log[i].id = 0x7E0;
