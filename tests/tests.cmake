@@ -154,6 +154,7 @@ kdgat_add_tests(kdgat_export_detector_tests
 kdgat_add_tests(kdgat_host_tests
   SOURCES
     tests/unit/pipeline/alarms/alarm_queue_test.cpp
+    tests/unit/pipeline/verbs/completion_at_test.cpp
     tests/unit/pipeline/verbs/completion_test.cpp
     tests/unit/pipeline/verbs/json_forms_test.cpp
     tests/unit/pipeline/verbs/watch_view_test.cpp

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <ostream>
 
 #include "pipeline/cli/command_line.h"
@@ -73,12 +74,19 @@ void print_problems(std::ostream& err, const std::vector<Diagnostic>& list) {
               near.empty() ? "see kdgat --help" : "did you mean kdgat " + near + "?");
 }
 
+/// Numbers of the words of a command line, from 1.
+std::vector<int> places_of(std::size_t words) {
+  std::vector<int> places(words);
+  std::iota(places.begin(), places.end(), 1);
+  return places;
+}
+
 int run_words(const std::vector<Verb>& verbs, const std::vector<std::string>& words,
               Context& context) {
   std::vector<std::string> names;
   names.reserve(verbs.size());
   for (const Verb& verb : verbs) names.push_back(verb.name);
-  for (size_t i = 0; i < words.size(); ++i) context.positions.push_back(static_cast<int>(i) + 1);
+  context.positions = places_of(words.size());
   Command command = read_command(context, words, names);
   const auto find = [&](const std::string& name) -> const Verb& {
     return *std::find_if(verbs.begin(), verbs.end(),
@@ -151,6 +159,22 @@ std::string Context::place(size_t index) const {
 
 Help help_text(const char* text) {
   return [text](const std::vector<std::string>&, const PluginCatalog&) { return text; };
+}
+
+CommandForm form_of(const Verb& verb, const Context& context,
+                    const std::vector<std::string>& words) {
+  CommandForm form;
+  std::ostream nowhere(nullptr);
+  Context asking{nowhere, nowhere, context.catalog,        context.plugin_folders,
+                 false,   0,       places_of(words.size())};
+  asking.asked = &form;
+  try {
+    verb.run(asking, words);
+  } catch (const FormAsked&) {
+    return form;
+  } catch (const Error&) {
+  }
+  return {};
 }
 
 std::string exit_codes_text() {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/cli/command_form.h"
 #include "pipeline/plugin/plugin_catalog.h"
 #include "pipeline/show/status.h"
 
@@ -27,6 +28,8 @@ struct Context {
   std::vector<int> positions;  ///< of each argument after the verb on the command line
   /// What a verb told of as an error without throwing; said again as JSON under --json.
   std::shared_ptr<std::vector<Diagnostic>> failures = std::make_shared<std::vector<Diagnostic>>();
+  /// Where set, words are not read: what they may be is put there and FormAsked is thrown.
+  CommandForm* asked = nullptr;
 
   /// "command line, argument 4" for the argument with this index.
   std::string place(size_t index) const;
@@ -55,6 +58,11 @@ struct Verb {
   /// What a word that is no verb may be of this one: "run --preset smoke"; "" if nothing.
   std::function<std::string(const std::string& word, const PluginCatalog& catalog)> meant{};
 };
+
+/// What may be typed after `words`, which come after the verb. Nothing is run; of words that the
+/// verb does not understand the form is empty.
+CommandForm form_of(const Verb& verb, const Context& context,
+                    const std::vector<std::string>& words);
 
 /// The documented exit codes, with what each means.
 std::string exit_codes_text();

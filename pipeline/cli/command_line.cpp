@@ -107,6 +107,11 @@ Command read_command(Context& context, const Words& words, const Words& names) {
 
 Command read_action(Context& context, const std::string& verb, const Words& words,
                     const Words& names) {
+  if (context.asked != nullptr && words.empty()) {
+    context.asked->called = "kdgat " + verb;
+    context.asked->actions = names;
+    throw FormAsked();
+  }
   const std::string place = context.place(0);
   Command command = read_command(context, words, names);
   if (!command.name.empty() || command.help) return command;
@@ -134,21 +139,31 @@ void CommandLine::flag(const std::string& names, bool& is_set) {
   flags_.push_back({names, Takes::kNothing, [&](const std::string&) { is_set = true; }});
 }
 
-void CommandLine::value(const std::string& names, Use use) {
+void CommandLine::value(const std::string& names, Use use, Offer offer) {
   const auto use_filled = [this, names, use = std::move(use)](const std::string& value) {
     if (value.empty()) return problem(names.substr(names.rfind(',') + 1) + " needs a value");
     use(value);
   };
-  flags_.push_back({names, Takes::kOne, use_filled});
+  flags_.push_back({names, Takes::kOne, use_filled, std::move(offer)});
 }
 
-void CommandLine::value(const std::string& names, std::string& to) {
-  value(names, [&](const std::string& value) { to = value; });
+void CommandLine::value(const std::string& names, std::string& to, Offer offer) {
+  value(
+      names, [&](const std::string& value) { to = value; }, std::move(offer));
 }
 
-void CommandLine::word(std::string& to) { places_for_words_.push_back(&to); }
+void CommandLine::word(std::string& to, Offer offer) {
+  places_for_words_.push_back(&to);
+  offers_.push_back(std::move(offer));
+}
 
-CommandLine::Set CommandLine::options_of(const nlohmann::json& schema, nlohmann::json& to) {
+void CommandLine::words(Use use, Offer offer) {
+  use_word_ = std::move(use);
+  further_ = std::move(offer);
+}
+
+CommandLine::Set CommandLine::options_of(const nlohmann::json& schema, nlohmann::json& to,
+                                         bool also_as_keys) {
   const auto set = [this, &schema, &to](const std::string& key, const std::string& text) {
     const std::string own = own_option_name(schema, key);
     if (own.empty()) {
@@ -163,7 +178,7 @@ CommandLine::Set CommandLine::options_of(const nlohmann::json& schema, nlohmann:
              const std::string own = own_option_name(schema, key);
              return own.empty() ? nullptr : &option_schema(schema, own);
            },
-           [&schema] { return option_names(schema); }, set});
+           [&schema] { return option_names(schema); }, set, also_as_keys});
   return set;
 }
 
@@ -186,7 +201,26 @@ CommandLine::Flag CommandLine::flag_named(const std::string& name) {
           [this, key](const std::string& value) { options_.set(key, value); }};
 }
 
+void CommandLine::fill(CommandForm& form) const {
+  form.called = called_;
+  for (const Flag& flag : flags_) {
+    form.flags.push_back(
+        {CLI::detail::split(flag.names, ','), flag.takes != Takes::kNothing, flag.offer});
+  }
+  for (const std::string& key : options_.keys ? options_.keys() : Words()) {
+    form.options.push_back({key, *options_.schema(key)});
+  }
+  form.takes_keys = options_.also_as_keys;
+  form.of_profile = options_.of_profile;
+  form.words = offers_;
+  form.further = further_;
+}
+
 std::vector<Diagnostic> CommandLine::read(const Words& words) {
+  if (context_.asked != nullptr) {
+    fill(*context_.asked);
+    throw FormAsked();
+  }
   CLI::App app;
   app.set_help_flag("");
   app.allow_extras();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "pipeline/cli/cli.h"
+#include "pipeline/cli/command_form.h"
 
 namespace kdgat {
 
@@ -46,12 +47,12 @@ class CommandLine {
   /// A flag without a value. `names` as "-n,--dry-run".
   void flag(const std::string& names, bool& is_set);
   /// A flag with one value, which may be said again.
-  void value(const std::string& names, Use use);
-  void value(const std::string& names, std::string& to);
+  void value(const std::string& names, Use use, Offer offer = {});
+  void value(const std::string& names, std::string& to, Offer offer = {});
   /// One word that belongs to no flag; the first one declared is the first one said.
-  void word(std::string& to);
+  void word(std::string& to, Offer offer = {});
   /// All further words that belong to no flag.
-  void words(Use use) { use_word_ = std::move(use); }
+  void words(Use use, Offer offer = {});
 
   /// Options that schemas describe, each a flag: a boolean takes a value or none, a list of numbers
   /// several, any other one. They are given to CLI11 as they are named, for there may be hundreds.
@@ -61,15 +62,18 @@ class CommandLine {
     /// Keys for the hint at an unknown one.
     std::function<std::vector<std::string>()> keys;
     std::function<void(const std::string& key, const std::string& value)> set;
+    bool also_as_keys = false;  ///< words() takes them as key=value, too
+    bool of_profile = false;    ///< see CommandForm
   };
   void options(Options options) { options_ = std::move(options); }
   /// Those of one schema, by their own names and aliases: what is said is checked, and stands in
   /// `to` by own name. Gives what does so, for options that are said in another form as well; it is
   /// to be called while words are read. `schema` and `to` must outlive this.
   using Set = std::function<void(const std::string& key, const std::string& text)>;
-  Set options_of(const nlohmann::json& schema, nlohmann::json& to);
+  Set options_of(const nlohmann::json& schema, nlohmann::json& to, bool also_as_keys = false);
 
-  /// Calls what was declared, in the order of the words, and returns every problem.
+  /// Calls what was declared, in the order of the words, and returns every problem. Throws
+  /// FormAsked where the context asks for the form.
   std::vector<Diagnostic> read(const std::vector<std::string>& words);
   /// The same; throws Error(kUsage) with every problem.
   void parse(const std::vector<std::string>& words);
@@ -85,6 +89,7 @@ class CommandLine {
     std::string names;
     Takes takes = Takes::kOne;
     Use use;  ///< none: an unknown flag
+    Offer offer{};
   };
   /// A flag that was said.
   struct Said {
@@ -93,6 +98,7 @@ class CommandLine {
   };
 
   Flag flag_named(const std::string& name);
+  void fill(CommandForm& form) const;
   void use(const Said& said, const std::string& word);
   void unknown(const std::string& name);
   /// expand_home(); where it refuses the text that is a problem of the word.
@@ -102,7 +108,9 @@ class CommandLine {
   std::string called_;
   std::vector<Flag> flags_;
   std::vector<std::string*> places_for_words_;
+  std::vector<Offer> offers_;  ///< of those
   Use use_word_;
+  Offer further_;
   Options options_;
   std::string place_;
   std::vector<Diagnostic> problems_;

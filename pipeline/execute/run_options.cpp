@@ -106,13 +106,14 @@ RunOptions parse_run_options(const Context& context, const std::vector<std::stri
     }
     profile.config = file;
   };
-  line.value("--preset", [&](const std::string& names) {
+  const auto read_presets = [&](const std::string& names) {
     std::istringstream list(names);
     for (std::string name; std::getline(list, name, ',');) {
       if (!name.empty()) profile.presets.push_back(name);
     }
-  });
-  line.value("--config", read_config);
+  };
+  line.value("--preset", read_presets, Offer::kPresets);
+  line.value("--config", read_config, Offer::kFiles);
   const auto read_data = [&](const std::string& path) {
     if (!profile.data.empty()) {
       return line.problem("--data is given twice: " + profile.data + " and " + path,
@@ -120,7 +121,7 @@ RunOptions parse_run_options(const Context& context, const std::vector<std::stri
     }
     profile.data = path;
   };
-  line.value("--data", read_data);
+  line.value("--data", read_data, Offer::kFiles);
   line.value("--require", [&](const std::string& text) {
     options.require.push_back({"require", text, line.place()});
   });
@@ -153,8 +154,8 @@ RunOptions parse_run_options(const Context& context, const std::vector<std::stri
   }
   if (extras.declare) extras.declare(line, options);
   line.options({[&](const std::string& key) { return schemas.find(key); },
-                [&] { return schemas.keys(); }, set});
-  line.words([&](const std::string& word) {
+                [&] { return schemas.keys(); }, set, true, true});
+  const auto read_word = [&](const std::string& word) {
     if (const size_t equal = word.find('='); equal != std::string::npos && equal > 0) {
       set(word.substr(0, equal), word.substr(equal + 1));
     } else if (is_profile_file(word)) {
@@ -167,7 +168,9 @@ RunOptions parse_run_options(const Context& context, const std::vector<std::stri
       line.problem("cannot run both " + profile.stage + " and " + word,
                    "name one stage, or a profile with several; options are key=value");
     }
-  });
+  };
+  line.words(read_word,
+             extras.takes_data ? Offer(Offer::kFiles) : Offer{Offer::kStages, Offer::kFiles});
   profile.problems = line.read(arguments);
   if (extras.takes_data && profile.data.empty()) {
     throw Error(ExitCode::kUsage, extras.called + " needs logs",

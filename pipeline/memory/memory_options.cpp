@@ -8,18 +8,20 @@
 namespace kdgat {
 
 void MemoryOptions::declare(CommandLine& line) {
-  line.flag("--static", is_static_);
-  line.value("--gpu", [this, &line](const std::string& name) {
+  const auto read = [this, &line](const std::string& name) {
     try {
       set(line, find_card(name));
     } catch (const Error& e) {
       line.problem(e.diagnostics().front().message, e.diagnostics().front().hint);
     }
-  });
+  };
+  line.value("--gpu", read, Offer::kCards);
 }
 
+void MemoryOptions::declare_static(CommandLine& line) { line.flag("--static", is_static_); }
+
 void MemoryOptions::declare_device(CommandLine& line, ProfileRequest& profile) {
-  line.value("--device", [this, &line, &profile](const std::string& word) {
+  const auto read = [this, &line, &profile](const std::string& word) {
     if (std::isdigit(static_cast<unsigned char>(word.front())) == 0) {
       profile.overrides.push_back({"device", word, line.place()});
       return;
@@ -29,7 +31,8 @@ void MemoryOptions::declare_device(CommandLine& line, ProfileRequest& profile) {
     } catch (const Error& e) {
       line.problem("--device: " + e.diagnostics().front().message, e.diagnostics().front().hint);
     }
-  });
+  };
+  line.value("--device", read, {"auto", "cpu", "cuda"});
 }
 
 void MemoryOptions::set(CommandLine& line, const Card& card) {

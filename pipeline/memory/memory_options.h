@@ -14,8 +14,10 @@ namespace kdgat {
 
 class MemoryOptions {
  public:
-  /// --gpu and --static.
+  /// --gpu.
   void declare(CommandLine& line);
+  /// --static, where else batches would be run to measure.
+  void declare_static(CommandLine& line);
   /// --device: a size is a card; any other word is the profile's device.
   void declare_device(CommandLine& line, ProfileRequest& profile);
   /// Puts what was said into a request.

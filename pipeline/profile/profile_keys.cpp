@@ -183,6 +183,7 @@ const json& host_schema() {
         {"device",
          {{"type", "string"},
           {"default", "auto"},
+          {"examples", {"auto", "cpu", "cuda"}},
           {"description", "auto, cpu, cuda or cuda:N."},
           {"x-runtime", true}}},
         {"threads",

@@ -1,6 +1,6 @@
 #include "pipeline/show/table_format.h"
 
-#include <map>
+#include <utility>
 
 #include "kdgat/error.h"
 #include "kdgat/text.h"
@@ -9,6 +9,11 @@
 
 namespace kdgat {
 namespace {
+
+constexpr std::pair<const char*, TableFormat> kFormats[] = {{"text", TableFormat::kText},
+                                                            {"csv", TableFormat::kCsv},
+                                                            {"md", TableFormat::kMarkdown},
+                                                            {"latex", TableFormat::kLatex}};
 
 std::string replaced(const std::string& text,
                      const std::vector<std::pair<std::string, std::string>>& pairs) {
@@ -117,15 +122,18 @@ std::string as_latex(const MarkedTable& table) {
 
 }  // namespace
 
+std::vector<std::string> table_formats() {
+  std::vector<std::string> words;
+  for (const auto& [word, format] : kFormats) words.emplace_back(word);
+  return words;
+}
+
 TableFormat table_format(const std::string& word) {
-  static const std::map<std::string, TableFormat> forms = {{"text", TableFormat::kText},
-                                                           {"csv", TableFormat::kCsv},
-                                                           {"md", TableFormat::kMarkdown},
-                                                           {"latex", TableFormat::kLatex}};
-  const auto found = forms.find(word);
-  if (found != forms.end()) return found->second;
+  for (const auto& [name, format] : kFormats) {
+    if (word == name) return format;
+  }
   throw Error(ExitCode::kUsage, "--format " + word + ": there is no such form",
-              "one of text, csv, md, latex");
+              "one of " + joined(table_formats(), ", "));
 }
 
 std::string formatted(const MarkedTable& table, TableFormat format) {

@@ -8,7 +8,9 @@ namespace kdgat {
 
 enum class TableFormat { kText, kCsv, kMarkdown, kLatex };
 
-/// "text", "csv", "md" or "latex"; throws Error(kUsage) for another word.
+/// "text", "csv", "md" and "latex".
+std::vector<std::string> table_formats();
+/// Throws Error(kUsage) for a word that is none of them.
 TableFormat table_format(const std::string& word);
 
 struct MarkedCell {

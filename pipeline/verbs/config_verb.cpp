@@ -173,8 +173,8 @@ int show_config(Context& context, const std::vector<std::string>& arguments) {
 
 int schema(Context& context, const std::vector<std::string>& arguments) {
   std::string name;
-  CommandLine line(context, "kdgat config");
-  line.word(name);
+  CommandLine line(context, "kdgat config schema");
+  line.word(name, {Offer::kStages, {"data", "synth"}});
   line.parse(arguments);
   if (name.empty()) {
     if (context.json) {
@@ -278,8 +278,8 @@ stages:                       # the steps, in this order; options: kdgat config 
 int init(Context& context, const std::vector<std::string>& arguments) {
   std::string word = "kdgat.yaml";
   bool force = false;
-  CommandLine line(context, "kdgat config");
-  line.word(word);
+  CommandLine line(context, "kdgat config init");
+  line.word(word, Offer::kFiles);
   line.flag("--force", force);
   line.parse(arguments);
   const fs::path file = word;

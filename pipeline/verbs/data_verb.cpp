@@ -139,17 +139,13 @@ DataRequest read_data_request(const Context& context, const Command& command) {
                                                     : json{{"properties", json::object()}};
   const std::string called = "kdgat data " + request.action;
   CommandLine line(context, called);
-  const CommandLine::Set set = line.options_of(schema, request.options);
+  const CommandLine::Set set = line.options_of(schema, request.options, true);
   if (writes) {
-    line.value("-o,--output", request.output);
+    line.value("-o,--output", request.output, Offer::kFiles);
     line.flag("-n,--dry-run", request.dry_run);
-  } else {
-    line.value("-o", [&](const std::string&) {
-      line.problem(called + " writes nothing: -o has no meaning");
-    });
   }
   const bool imports = request.action == "import" || request.action == "inspect";
-  line.words([&](const std::string& typed) {
+  const auto read_word = [&](const std::string& typed) {
     // Where kdgat run has these options, too, they are called data.key: so hints name them.
     const bool has_section =
         imports && typed.starts_with(kSection) && is_setting(typed.substr(kSection.size()));
@@ -161,7 +157,8 @@ DataRequest read_data_request(const Context& context, const Command& command) {
     } else {
       line.problem("unexpected word " + word, "options are key=value");
     }
-  });
+  };
+  line.words(read_word, takes_path ? Offer(Offer::kFiles) : Offer());
   std::vector<Diagnostic> problems = line.read(command.words);
   const std::string usage = called + " --help shows examples";
   if (request.paths.empty() && takes_path) {
@@ -304,7 +301,7 @@ int act(Context& context, const DataRequest& request) {
 }
 
 int data_verb(Context& context, const std::vector<std::string>& arguments) {
-  if (arguments.empty()) return print_help(context.out, "");
+  if (arguments.empty() && context.asked == nullptr) return print_help(context.out, "");
   const Command command = read_action(
       context, "data", arguments, {"import", "inspect", "verify", "synth", "inject", "convert"});
   if (command.help) return print_help(context.out, command.name);

@@ -26,9 +26,10 @@ ExportRequest read_export_request(const Context& context, const json& schema,
                                   const std::vector<std::string>& words) {
   ExportRequest request;
   CommandLine line(context, "kdgat export");
-  line.value("--check", [&](const std::string& log) { request.logs.push_back(log); });
-  line.word(request.run);
-  line.value("-o,--output", request.output);
+  line.value(
+      "--check", [&](const std::string& log) { request.logs.push_back(log); }, Offer::kFiles);
+  line.word(request.run, {Offer::kRuns, Offer::kFiles});
+  line.value("-o,--output", request.output, Offer::kFiles);
   line.flag("--force", request.force);
   const CommandLine::Set set = request.declare(line, schema);
   line.value("--threshold", [&](const std::string& text) { set("threshold", text); });

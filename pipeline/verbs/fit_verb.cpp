@@ -61,7 +61,7 @@ struct FitFlags {
     out.takes_data = true;
     out.declare = [this](CommandLine& line, RunOptions& options) {
       options.profile.presets.push_back(kPreset);
-      line.value("-o,--output", output);
+      line.value("-o,--output", output, Offer::kFiles);
       line.value("--budget", [&](const std::string& text) {
         if (const std::optional<double> budget = parse_per_hour(text)) {
           options.profile.overrides.push_back(

@@ -193,8 +193,8 @@ struct Named {
 };
 
 void declare(CommandLine& line, Named& named) {
-  line.word(named.run);
-  line.value("--root", named.root);
+  line.word(named.run, Offer::kRuns);
+  line.value("--root", named.root, Offer::kFiles);
   line.value("--seed", [&named, &line](const std::string& text) {
     constexpr std::size_t kDigits = 9;
     if (text.empty() || text.size() > kDigits ||

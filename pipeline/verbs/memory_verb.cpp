@@ -192,7 +192,7 @@ RunOptions read_words(Context& context, const std::vector<std::string>& words, E
   const RunFlags extras{"kdgat memory estimate", [&](CommandLine& line, RunOptions& options) {
                           asked.memory.declare(line);
                           asked.memory.declare_device(line, options.profile);
-                          line.value("--stage", asked.stage);
+                          line.value("--stage", asked.stage, Offer::kStages);
                           size_flag(line, "--graphs", asked.graphs.graphs, 1);
                           size_flag(line, "--nodes", asked.graphs.nodes, 1);
                           size_flag(line, "--edges", asked.graphs.edges, 0);
@@ -302,9 +302,9 @@ int estimate(Context& context, const std::vector<std::string>& said) {
 int report(Context& context, const std::vector<std::string>& words) {
   std::string name, svg, root = "runs";
   CommandLine line(context, "kdgat memory report");
-  line.word(name);
-  line.value("--svg", svg);
-  line.value("--root", root);
+  line.word(name, Offer::kRuns);
+  line.value("--svg", svg, Offer::kFiles);
+  line.value("--root", root, Offer::kFiles);
   line.parse(words);
   if (name.empty()) {
     throw Error(ExitCode::kUsage, "kdgat memory report needs a run",

@@ -52,6 +52,7 @@ int plan_verb(Context& context, const std::vector<std::string>& arguments) {
   const RunSession session(context, arguments,
                            {"kdgat plan", [&](CommandLine& line, RunOptions& options) {
                               memory.declare(line);
+                              memory.declare_static(line);
                               memory.declare_device(line, options.profile);
                             }});
   install_signal_flags();

@@ -121,8 +121,8 @@ int plugins_verb(Context& context, const std::vector<std::string>& arguments) {
   const Command command = read_action(context, "plugins", arguments, {"list", "show"});
   const bool is_show = command.name == "show";
   std::string stage;
-  CommandLine line(context, "kdgat plugins");
-  if (is_show) line.word(stage);
+  CommandLine line(context, "kdgat plugins " + command.name);
+  if (is_show) line.word(stage, Offer::kStages);
   line.parse(command.words);
   if (!is_show) return list_plugins(context);
   if (!stage.empty()) return show_plugin(context, stage);

@@ -100,11 +100,11 @@ int report_verb(Context& context, const std::vector<std::string>& arguments) {
   std::vector<std::string> names;
   std::string output, notes_file, log, root = "runs";
   CommandLine line(context, "kdgat report");
-  line.words([&](const std::string& name) { names.push_back(name); });
-  line.value("-o,--output", output);
-  line.value("--notes", notes_file);
-  line.value("--log", log);
-  line.value("--root", root);
+  line.words([&](const std::string& name) { names.push_back(name); }, Offer::kRuns);
+  line.value("-o,--output", output, Offer::kFiles);
+  line.value("--notes", notes_file, Offer::kFiles);
+  line.value("--log", log, Offer::kFiles);
+  line.value("--root", root, Offer::kFiles);
   line.parse(arguments);
   if (names.empty()) {
     throw Error(ExitCode::kUsage, "kdgat report needs a run",

@@ -44,11 +44,11 @@ ScoreRequest read_request(const Context& context, const json& schema,
                           const std::vector<std::string>& words) {
   ScoreRequest request;
   CommandLine line(context, "kdgat score");
-  line.word(request.log);
-  line.value("--run", request.run);
-  line.value("-o,--output", request.output);
-  line.value("--fail-on", request.fail_on);
-  line.value("--device", request.device);
+  line.word(request.log, Offer::kFiles);
+  line.value("--run", request.run, {Offer::kRuns, Offer::kFiles});
+  line.value("-o,--output", request.output, Offer::kFiles);
+  line.value("--fail-on", request.fail_on, {kAttackDecision});
+  line.value("--device", request.device, {"cpu", "cuda"});
   line.value("--threads", request.threads);
   const CommandLine::Set set = request.ModelWords::declare(line, schema);
   request.EngineWords::declare(line);

@@ -29,9 +29,9 @@ struct SyncWords {
 SyncWords parse(Context& context, const std::vector<std::string>& arguments) {
   SyncWords words;
   CommandLine line(context, "kdgat sync");
-  line.words([&](const std::string& run) { words.runs.push_back(run); });
-  line.value("--root", words.root);
-  line.value("--to", words.to);
+  line.words([&](const std::string& run) { words.runs.push_back(run); }, Offer::kRuns);
+  line.value("--root", words.root, Offer::kFiles);
+  line.value("--to", words.to, Offer::kFiles);
   line.flag("--follow", words.follow);
   line.parse(arguments);
   if (!words.to.empty()) mlflow_kind(words.to);

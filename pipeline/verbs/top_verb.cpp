@@ -113,7 +113,7 @@ int top_verb(Context& context, const std::vector<std::string>& arguments) {
   std::string root = "runs";
   bool is_once = false;
   CommandLine line(context, "kdgat top");
-  line.value("--root", root);
+  line.value("--root", root, Offer::kFiles);
   line.flag("--once", is_once);
   line.parse(arguments);
   const bool refreshes =

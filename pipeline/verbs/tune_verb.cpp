@@ -297,8 +297,8 @@ int show_sweep(Context& context, const std::vector<std::string>& words) {
   int64_t copies = 1;
   double buffer = 2, model = 1.5;
   CommandLine line(context, "kdgat tune show");
-  line.word(name);
-  line.value("--root", root);
+  line.word(name, Offer::kRuns);
+  line.value("--root", root, Offer::kFiles);
   line.value("--simulate", size);
   whole_number(line, "--copies", copies);
   gibibytes(line, "--gpu-memory-buffer-gb,--gpu-buffer", buffer);
@@ -344,6 +344,7 @@ constexpr const char* kTuneHelp =
   kdgat tune show RUN --simulate 16GiB               the same trials on a device of that size
 
 usage: kdgat tune [STEP] [FILE.yaml | FILE.json] [key=[A,B,...] ...] [key=value ...] [options]
+       kdgat tune show RUN [--simulate SIZE] [--copies N] [--root DIR] [--json]
 
 Every option of kdgat run, and:
   --mode M             grid: every combination of the lists; random: --samples draws from lists and
@@ -361,6 +362,9 @@ Every option of kdgat run, and:
   --model-memory-gb X, --model-memory X
                        reserve this for every trial instead of what is measured for each
   --auto-memory        measure each trial (what happens anyway, unless --model-memory is given)
+  --simulate SIZE      of show: the same trials on a device of this size, with --gpu-buffer and
+                       --model-memory
+  --copies N           of show: simulate each trial so often (default 1)
 
 A list is [A,B], a range uniform(A,B), log(A,B) or int(A,B). Each trial is measured before it runs
 and reserves a tenth more; one that runs out of memory is tried again with twice as much. Trials are

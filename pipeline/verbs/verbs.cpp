@@ -2,6 +2,7 @@
 
 #include <ostream>
 
+#include "pipeline/cli/command_line.h"
 #include "pipeline/verbs/json/json_forms.h"
 
 namespace kdgat {
@@ -55,7 +56,12 @@ constexpr const char* kHelpHelp = R"(Help.
 usage: kdgat help [VERB | exit-codes | json [FORM]]
 )";
 
-int help_verb(Context& context, const std::vector<std::string>& arguments) {
+int help_verb(Context& context, const std::vector<std::string>& said) {
+  std::vector<std::string> arguments;
+  CommandLine line(context, "kdgat help");
+  line.words([&](const std::string& word) { arguments.push_back(word); },
+             {Offer::kVerbs, {"exit-codes", "json"}});
+  line.parse(said);
   if (arguments.empty()) {
     context.out << program_help(verbs());
     return 0;

@@ -92,7 +92,7 @@ WatchRequest read_watch_request(const Context& context, const json& schema,
   json filters = json::array();
   CommandLine line(context, "kdgat watch");
   line.words([&](const std::string& bus) { request.buses.push_back(bus); });
-  line.value("--run", request.run);
+  line.value("--run", request.run, {Offer::kRuns, Offer::kFiles});
   const CommandLine::Set set = request.declare(line, schema);
   line.value("--threshold", [&](const std::string& text) {
     const std::optional<double> number = finite_number(text);
@@ -100,8 +100,9 @@ WatchRequest read_watch_request(const Context& context, const json& schema,
     request.options["threshold"] = json::array({*number});
   });
   declare_times(line, request);
-  line.value("--replay", request.replay);
-  line.value("--save", [&](const std::string& file) { request.options["save"] = file; });
+  line.value("--replay", request.replay, Offer::kFiles);
+  line.value(
+      "--save", [&](const std::string& file) { request.options["save"] = file; }, Offer::kFiles);
   line.value("--filter", [&](const std::string& filter) { filters.push_back(filter); });
   line.value("--alarm", [&](const std::string& action) { request.alarms.push_back(action); });
   line.value("--expect", [&](const std::string& hash) { request.options["expect"] = hash; });

@@ -32,8 +32,8 @@ WhyRequest read_why_request(const Context& context, const json& schema,
   WhyRequest request;
   std::vector<std::string> chosen;
   CommandLine line(context, "kdgat why");
-  line.word(request.log);
-  line.value("--run", request.run);
+  line.word(request.log, Offer::kFiles);
+  line.value("--run", request.run, {Offer::kRuns, Offer::kFiles});
   request.ModelWords::declare(line, schema);
   request.EngineWords::declare(line);
   const auto choice = [&](const std::string& flag, const std::string& what, bool is_number) {

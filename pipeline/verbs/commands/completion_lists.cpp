@@ -26,10 +26,6 @@ std::string cut_short(const std::string& text) {
   return text.substr(0, blank == std::string::npos ? kWidest - 3 : blank) + "...";
 }
 
-std::string first_sentence(const std::string& text) {
-  return cut_short(text.substr(0, std::min(text.find(". "), text.find("; "))));
-}
-
 /// What the words of an option say of one of its values, "none keeps words as they are"; without
 /// such a clause what the option is.
 std::string about_value(const std::string& description, const std::string& value) {
@@ -59,8 +55,9 @@ void add_values(const json& option, bool is_flag, std::vector<Candidate>& to) {
   if (element.value("type", "") == "boolean" && !is_flag) {
     for (const char* word : {"true", "false"}) add(word, first_sentence(description));
   }
-  if (!element.contains("enum")) return;
-  for (const json& choice : element["enum"]) {
+  const char* choices = element.contains("enum") ? "enum" : "examples";
+  if (!element.contains(choices)) return;
+  for (const json& choice : element[choices]) {
     const std::string word = choice.is_string() ? choice.get<std::string>() : choice.dump();
     if (is_form(word)) continue;  // not a value as it stands
     const bool is_default = option.contains("default") && option["default"] == choice;
@@ -69,6 +66,16 @@ void add_values(const json& option, bool is_flag, std::vector<Candidate>& to) {
 }
 
 }  // namespace
+
+std::string first_sentence(const std::string& text) {
+  return cut_short(text.substr(0, std::min(text.find(". "), text.find("; "))));
+}
+
+std::vector<Candidate> values_of(const json& schema, bool is_flag) {
+  std::vector<Candidate> out;
+  add_values(schema, is_flag, out);
+  return out;
+}
 
 std::vector<Candidate> run_candidates(const fs::path& root) {
   const RunIndex index(root);
@@ -123,19 +130,6 @@ std::vector<Candidate> value_candidates(const std::string& option, const PluginC
   if (named != nullptr || place == "data" || place == "data.synth") return out;
   // A step of a profile may have any stage.
   for (const auto& [name, plugin] : catalog.all()) look_in(plugin.options);
-  return out;
-}
-
-std::vector<Candidate> option_candidates(const std::string& stage, const PluginCatalog& catalog) {
-  const PluginDescription* plugin = catalog.find(stage);
-  std::vector<Candidate> out;
-  if (plugin == nullptr) return out;
-  for (const std::string& name : option_names(plugin->options)) {
-    const json& option = option_schema(plugin->options, own_option_name(plugin->options, name));
-    const std::string about = first_sentence(option.value("description", ""));
-    out.push_back({name + "=", about});
-    out.push_back({flag_of(name), about});
-  }
   return out;
 }
 

@@ -1,5 +1,4 @@
-// What a shell asks the program while a line is being typed: runs, presets, values and options,
-// each with a few words of what it is.
+// What can be typed: runs, presets, and the values of options, each with a few words of what it is.
 #pragma once
 
 #include <filesystem>
@@ -21,8 +20,10 @@ std::vector<Candidate> preset_candidates(const std::vector<std::filesystem::path
 /// What an option may be where that is a list: `option` as it is typed, "--lr-sched", "loss" or
 /// "classifier.loss". A flag that is true or false needs no value and has none here.
 std::vector<Candidate> value_candidates(const std::string& option, const PluginCatalog& catalog);
-/// Options of a stage, as keys ("lr=") and as flags.
-std::vector<Candidate> option_candidates(const std::string& stage, const PluginCatalog& catalog);
+/// The same for an option of this schema.
+std::vector<Candidate> values_of(const nlohmann::json& schema, bool is_flag);
+/// The beginning of a description, short enough for a list.
+std::string first_sentence(const std::string& text);
 
 /// A line each, a tab between a word and what it is.
 std::string candidates_text(const std::vector<Candidate>& candidates);

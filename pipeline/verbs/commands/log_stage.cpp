@@ -54,8 +54,8 @@ Help help_around(const char* head, const char* takes, json (*options)(const Plug
 }
 
 CommandLine::Set ModelWords::declare(CommandLine& line, const json& schema) {
-  line.value("--model", model);
-  line.value("--root", root);
+  line.value("--model", model, {Offer::kRuns, Offer::kFiles});
+  line.value("--root", root, Offer::kFiles);
   return line.options_of(schema, options);
 }
 
@@ -70,12 +70,13 @@ std::string ModelWords::said_of_model() const {
 }
 
 void EngineWords::declare(CommandLine& line) {
-  line.value("--engine", [this, &line](const std::string& text) {
+  const auto read = [this, &line](const std::string& text) {
     if (text != "auto" && text != "native" && text != "libtorch") {
       line.problem("--engine: \"" + text + "\" is none of auto, native and libtorch");
     }
     engine = text;
-  });
+  };
+  line.value("--engine", read, {"auto", "native", "libtorch"});
 }
 
 const PluginDescription& EngineWords::choose(const PluginDescription& plugin,

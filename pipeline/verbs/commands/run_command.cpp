@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "kdgat/kinds.h"
+#include "pipeline/cli/command_line.h"
 #include "pipeline/execute/acceptance.h"
 #include "pipeline/execute/begin_run.h"
 #include "pipeline/execute/ranks.h"
@@ -25,43 +26,42 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// Takes `--progress FORM` out of the words; the environment's form if it is not there.
-std::string take_progress(Context& context, std::vector<std::string>& words) {
+bool is_progress(const std::string& form) {
+  return form.empty() || form == "jsonl" || form == "text";
+}
+
+/// The form of the environment.
+std::string usual_progress() {
   const char* set = std::getenv("KDGAT_PROGRESS");
-  std::string form = set == nullptr ? "" : set;
-  const auto erase = [&](std::size_t i) {
-    words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
-    if (i < context.positions.size()) {
-      context.positions.erase(context.positions.begin() + static_cast<std::ptrdiff_t>(i));
-    }
+  const std::string form = set == nullptr ? "" : set;
+  if (is_progress(form)) return form;
+  throw Error(ExitCode::kUsage,
+              "KDGAT_PROGRESS: progress is written as text or jsonl, not " + form);
+}
+
+/// `flags` and --progress, which is put into `form`.
+RunFlags with_progress(RunFlags flags, std::string& form) {
+  flags.declare = [&form, others = std::move(flags.declare)](CommandLine& line, RunOptions& to) {
+    if (others) others(line, to);
+    const auto read = [&](const std::string& text) {
+      if (!is_progress(text)) line.problem("progress is written as text or jsonl, not " + text);
+      form = text;
+    };
+    line.value("--progress", read, {"text", "jsonl"});
   };
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i].rfind("--progress=", 0) == 0) {
-      form = words[i].substr(words[i].find('=') + 1);
-    } else if (words[i] == "--progress" && i + 1 < words.size()) {
-      form = words[i + 1];
-      erase(i + 1);
-    } else {
-      continue;
-    }
-    erase(i--);
-  }
-  if (!form.empty() && form != "jsonl" && form != "text") {
-    throw Error(ExitCode::kUsage, "progress is written as text or jsonl, not " + form);
-  }
-  return form;
+  return flags;
 }
 
 class RunCommand {
  public:
-  RunCommand(Context& context, std::vector<std::string> words, const RunStyle& style)
+  RunCommand(Context& context, const std::vector<std::string>& words, const RunStyle& style)
       : context_(context),
         style_(style),
         command_(style.command.empty() ? typed_line(context, style.flags.called, words)
                                        : style.command),
-        progress_(take_progress(context, words)),
+        progress_(usual_progress()),
         words_(words),
-        session_(context, words, style.flags) {
+        session_(context, words, with_progress(style.flags, progress_)) {
     status_ = progress_ == "jsonl"
                   ? noting_failures(context, make_jsonl_status(context.err, steady_clock()))
                   : terminal_status(context);

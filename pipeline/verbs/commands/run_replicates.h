@@ -9,7 +9,7 @@
 
 namespace kdgat {
 
-/// What was typed: the words without --progress, the line to type again, and with how many programs
+/// What was typed: the words, the line to type again, and with how many programs
 /// of its kind this one was started.
 struct ReplicateWords {
   std::vector<std::string> words;

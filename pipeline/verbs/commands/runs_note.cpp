@@ -16,9 +16,9 @@ int note_run(Context& context, const std::vector<std::string>& words) {
   std::vector<std::string> text;
   LabelChange change;
   CommandLine line(context, "kdgat runs note");
-  line.word(run);
+  line.word(run, Offer::kRuns);
   line.words([&](const std::string& word) { text.push_back(word); });
-  line.value("--root", root);
+  line.value("--root", root, Offer::kFiles);
   line.value("--name", [&](const std::string& name) { change.name = name; });
   line.value("--tag", [&](const std::string& tag) { change.tags.push_back(tag); });
   line.value("--untag", [&](const std::string& tag) { change.untag.push_back(tag); });

@@ -46,7 +46,7 @@ PivotWords read_pivot_words(Context& context, const std::vector<std::string>& wo
   PivotWords out;
   CommandLine line(context, "kdgat runs pivot");
   out.runs.declare(line);
-  line.value("--format", out.format);
+  line.value("--format", out.format, Offer(table_formats()));
   line.words([&](const std::string& word) {
     const std::size_t equal = word.find('=');
     const std::string key = word.substr(0, equal);
@@ -225,7 +225,7 @@ int export_runs(Context& context, const std::vector<std::string>& words) {
   std::string format = "csv";
   CommandLine line(context, "kdgat runs export");
   wanted.declare(line);
-  line.value("--format", format);
+  line.value("--format", format, {"csv", "jsonl"});
   line.parse(words);
   if (context.json) format = "jsonl";
   if (format != "csv" && format != "jsonl") {

@@ -8,7 +8,7 @@
 namespace kdgat {
 
 void RunWords::declare(CommandLine& line) {
-  line.value("--root", root);
+  line.value("--root", root, Offer::kFiles);
   line.value("--dataset", filter.dataset);
   line.value("--name", filter.name);
   line.value("--tag", [this](const std::string& tag) { filter.tags.push_back(tag); });

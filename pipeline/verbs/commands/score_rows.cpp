@@ -111,10 +111,10 @@ int score_rows(Context& context, const PluginDescription& plugin,
   ModelWords asked;
   std::string source, output, device = "cpu", threads = "1";
   CommandLine line(context, "kdgat score");
-  line.word(source);
-  line.value("--run", asked.run);
-  line.value("-o,--output", output);
-  line.value("--device", device);
+  line.word(source, Offer::kFiles);
+  line.value("--run", asked.run, {Offer::kRuns, Offer::kFiles});
+  line.value("-o,--output", output, Offer::kFiles);
+  line.value("--device", device, {"cpu", "cuda"});
   line.value("--threads", threads);
   asked.declare(line, plugin.options);
   std::vector<Diagnostic> problems = line.read(words);

@@ -11,7 +11,8 @@ RunFlags SubmitFlags::declare() {
   flags.runs_elsewhere = true;
   flags.declare = [this](CommandLine& line, RunOptions&) {
     memory.declare(line);
-    line.value("--profile", site);
+    memory.declare_static(line);
+    line.value("--profile", site, {Offer::kSites, Offer::kFiles});
     line.value("--slurm", [this, &line](const std::string& word) {
       const std::size_t equal = word.find('=');
       if (equal == std::string::npos || equal == 0) {

@@ -13,6 +13,10 @@ namespace {
 
 using nlohmann::json;
 
+std::vector<std::string> modes() {
+  return {"grid", "random", "asha", "example", "architecture", "loss"};
+}
+
 /// Options that can be given several values, the first ones of a stage: "dropout, heads, lr, ...".
 std::string names_to_vary(const json& schema) {
   constexpr std::size_t kShown = 12;
@@ -31,9 +35,9 @@ std::string names_to_vary(const json& schema) {
 }  // namespace
 
 void TuneFlags::declare(CommandLine& line) {
-  line.value("--mode", mode);
+  line.value("--mode", mode, Offer(modes()));
   line.value("--metric", metric);
-  line.value("--goal", goal);
+  line.value("--goal", goal, {"min", "max"});
   line.value("--devices", devices);
   whole_number(line, "--samples", samples);
   whole_number(line, "--min-epochs", first_rung);
@@ -128,8 +132,7 @@ std::vector<TrialSpec> make_trials(TuneFlags& flags, const std::vector<Dimension
                 "with values of your own: --mode grid, random or asha");
   }
   throw Error(ExitCode::kUsage, "there is no mode " + flags.mode,
-              suggestion(flags.mode, {"grid", "random", "asha", "example", "architecture", "loss"},
-                         "kdgat tune --help"));
+              suggestion(flags.mode, modes(), "kdgat tune --help"));
 }
 
 }  // namespace kdgat

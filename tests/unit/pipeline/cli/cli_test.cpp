@@ -171,18 +171,11 @@ TEST_CASE("config schema is text for people and JSON for editors", "[cli]") {
   CHECK(unknown.err.find("did you mean data?") != std::string::npos);
 }
 
-TEST_CASE("completion knows verbs and is made for three shells", "[cli]") {
+TEST_CASE("the completions of three shells ask the program", "[cli]") {
   for (const char* shell : {"bash", "zsh", "fish"}) {
     const Said said = say({"completion", shell});
     CHECK(said.code == 0);
-    CHECK(said.out.find("doctor") != std::string::npos);
-    CHECK(said.out.find("describe-plugin") == std::string::npos);
-    CHECK(said.out.find("estimate report") != std::string::npos);
-    CHECK(said.out.find("v100-16") != std::string::npos);
-    CHECK(said.out.find("list show compare pivot export note rm") != std::string::npos);
-    for (const char* mark : {"@verbs@", "@cards@", "@memory@", "@report@", "@runs@"}) {
-      CHECK(said.out.find(mark) == std::string::npos);
-    }
+    CHECK(said.out.find("completion at") != std::string::npos);
   }
   CHECK(say({"completion", "tcsh"}).code == 2);
 }
