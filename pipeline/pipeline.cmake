@@ -27,8 +27,8 @@ kdgat_add_room(kdgat_core pipeline/run
   run_index_file run_labels run_lock run_pivot run_query run_record run_work seed_statistics
   step_metrics)
 kdgat_add_room(kdgat_core pipeline/show
-  bars_svg chart_scale chart_svg line_width markdown markup parallel_svg printable_stream quantity
-  sparkline status_jsonl status_terminal table table_fit table_format text)
+  bars_svg chart_scale chart_svg line_width markdown markup parallel_svg printable_stream problem
+  quantity sparkline status_jsonl status_terminal table table_fit table_format text)
 kdgat_add_room(kdgat_core pipeline/slurm
   job_failure job_retry job_script job_states site_profile submission)
 kdgat_add_room(kdgat_core pipeline/system

@@ -22,17 +22,17 @@ namespace {
 /// A problem with a file and line begins with it, so that editors find the place; any other with
 /// "error:", and with the argument at the end.
 void print_problem(std::ostream& err, const Diagnostic& d) {
-  const bool is_word = d.where.starts_with(kCommandLine);
   const auto part = [](const std::string& text) {
     return shortened(without_secrets(text), kLongestMessage);
   };
-  Diagnostic shown{part(d.where), part(d.message), part(d.hint)};
-  if (is_word) shown = {"", shown.message + " (" + shown.where + ")", shown.hint};
-  const std::string text = (shown.where.empty() ? "error: " : "") + printable(shown.text());
+  const Diagnostic shown{part(d.where), part(d.message), part(d.hint)};
+  std::string text = printable(problem_text(shown));
+  const bool has_place = !shown.where.empty() && text.starts_with(printable(shown.where) + ":");
+  if (!has_place) text.insert(0, "error: ");
   // The place, or the word error, in colour; of other streams nothing is known.
   const bool has_colours = &err == &std::cerr && Terminal::of(STDERR_FILENO, 0).colours;
-  const std::size_t head = shown.where.empty() ? 6 : printable(shown.where).size() + 1;
-  if (has_colours && head <= text.size()) {
+  const std::size_t head = has_place ? printable(shown.where).size() + 1 : 6;
+  if (has_colours) {
     write_control(err, "\033[31m");
     err << text.substr(0, head);
     write_control(err, "\033[0m");
@@ -123,7 +123,7 @@ bool asks_json(const std::vector<std::string>& arguments) {
 
 class NotingStatus : public Status {
  public:
-  NotingStatus(std::unique_ptr<Status> shown, std::shared_ptr<std::vector<Diagnostic>> failures)
+  NotingStatus(std::unique_ptr<Status> shown, std::shared_ptr<std::vector<Failure>> failures)
       : shown_(std::move(shown)), failures_(std::move(failures)) {}
 
   void announce(const std::vector<std::string>& steps) override { shown_->announce(steps); }
@@ -131,13 +131,17 @@ class NotingStatus : public Status {
   void progress(const Progress& now) override { shown_->progress(now); }
   void end(const StepEnd& end) override { shown_->end(end); }
   void message(const std::string& level, const std::string& text) override {
-    if (level == "error") failures_->push_back({"", text, ""});
+    if (level == "error") failures_->push_back({"", {{"", text, ""}}});
     shown_->message(level, text);
+  }
+  void failure(const Failure& one) override {
+    failures_->push_back(one);
+    shown_->failure(one);
   }
 
  private:
   std::unique_ptr<Status> shown_;
-  std::shared_ptr<std::vector<Diagnostic>> failures_;
+  std::shared_ptr<std::vector<Failure>> failures_;
 };
 
 }  // namespace
@@ -236,15 +240,15 @@ int run_command(const std::vector<Verb>& verbs, const std::vector<std::string>& 
   const bool is_json = asks_json(arguments);
   ExitCode code = ExitCode::kStageFailed;
   std::vector<Diagnostic> problems;
+  std::vector<Failure> told;  // as the work went on
   try {
     Context context{out, err, {}, {}, false, 0, {}};
     code = static_cast<ExitCode>(run_words(verbs, arguments, context));
     if (code == ExitCode::kOk && !out.flush()) {
       code = ExitCode::kStageFailed;
       problems = {{"", "the results cannot be written to standard output", ""}};
-    } else if (is_json && code != ExitCode::kOk) {
-      problems = *context.failures;
-      if (problems.empty()) problems = {{"", exit_code_words(code), ""}};
+    } else {
+      told = *context.failures;
     }
   } catch (const Error& e) {
     code = e.code();
@@ -271,7 +275,8 @@ int run_command(const std::vector<Verb>& verbs, const std::vector<std::string>& 
   }
   out.flush();
   if (is_json && code != ExitCode::kOk) {
-    err << json_error(code, problems) << '\n';
+    if (!problems.empty()) told = {{"", problems}};
+    err << json_error(code, told) << '\n';
   } else {
     print_problems(err, problems);
   }

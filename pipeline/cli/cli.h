@@ -27,7 +27,7 @@ struct Context {
   int verbosity = 0;           ///< -q -1, -v +1
   std::vector<int> positions;  ///< of each argument after the verb on the command line
   /// What a verb told of as an error without throwing; said again as JSON under --json.
-  std::shared_ptr<std::vector<Diagnostic>> failures = std::make_shared<std::vector<Diagnostic>>();
+  std::shared_ptr<std::vector<Failure>> failures = std::make_shared<std::vector<Failure>>();
   /// Where set, words are not read: what they may be is put there and FormAsked is thrown.
   CommandForm* asked = nullptr;
 

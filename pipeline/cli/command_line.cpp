@@ -183,7 +183,7 @@ CommandLine::Set CommandLine::options_of(const nlohmann::json& schema, nlohmann:
 }
 
 void CommandLine::problem(const std::string& message, const std::string& hint) {
-  problems_.push_back({"", message + " (" + place_ + ")", hint});
+  problems_.push_back({place_, message, hint});
 }
 
 /// The flag of an option, or of none, which takes the word after it out of the way.

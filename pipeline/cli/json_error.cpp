@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "pipeline/show/text.h"
 #include "pipeline/system/secrets.h"
@@ -62,42 +61,17 @@ void add_place(const std::string& where, ordered_json& to) {
   }
 }
 
-/// The lines "  hint: ..." and so on, with which texts for people end, as keys of their own.
-void add_message(const std::string& text, ordered_json& to) {
-  std::istringstream lines(text);
-  std::string message;
-  for (std::string line; std::getline(lines, line);) {
-    const auto named = [&](const std::string& key) {
-      const std::string head = "  " + key + ": ";
-      if (!line.starts_with(head) || to.contains(key)) return false;
-      to[key] = line.substr(head.size());
-      return true;
-    };
-    if (named("hint") || named("report") || named("log")) continue;
-    message += (message.empty() ? "" : "\n") + line;
-  }
-  to["message"] = message;
-}
-
-/// Moves "(command line, argument 4)" from the end of a message to its place.
-Diagnostic with_place(Diagnostic problem) {
-  const std::size_t at = problem.message.rfind(std::string(" (") + kCommandLine);
-  if (problem.where.empty() && at != std::string::npos && problem.message.ends_with(')')) {
-    problem.where = problem.message.substr(at + 2, problem.message.size() - at - 3);
-    problem.message.resize(at);
-  }
-  return problem;
-}
-
-ordered_json problem_json(const Diagnostic& said) {
-  const Diagnostic problem = with_place(said);
-  ordered_json out = {{"message", ""}};
-  const auto shown = [](const std::string& text) {
-    return shortened(without_secrets(text), kLongestMessage);
+ordered_json problem_json(const Failure& failure, const Diagnostic& problem) {
+  ordered_json out;
+  const auto add = [&](const char* key, const std::string& text) {
+    if (!text.empty()) out[key] = shortened(without_secrets(text), kLongestMessage);
   };
-  add_message(shown(problem.message), out);
-  add_place(shown(problem.where), out);
-  if (!problem.hint.empty()) out["hint"] = shown(problem.hint);
+  add("message", problem.message);
+  add("step", failure.step);
+  add_place(shortened(without_secrets(problem.where), kLongestMessage), out);
+  add("hint", problem.hint);
+  add("report", failure.report);
+  add("log", failure.log);
   return out;
 }
 
@@ -106,14 +80,15 @@ ordered_json problem_json(const Diagnostic& said) {
 std::string error_kind(ExitCode code) { return of_code(code).kind; }
 std::string exit_code_words(ExitCode code) { return of_code(code).words; }
 
-std::string json_error(ExitCode code, const std::vector<Diagnostic>& problems) {
-  ordered_json error = {{"kind", error_kind(code)}, {"exit_code", static_cast<int>(code)}};
-  const Diagnostic none{"", exit_code_words(code), ""};
-  error.update(problem_json(problems.empty() ? none : problems.front()));
-  if (problems.size() > 1) {
-    error["problems"] = ordered_json::array();
-    for (const Diagnostic& one : problems) error["problems"].push_back(problem_json(one));
+std::string json_error(ExitCode code, const std::vector<Failure>& failures) {
+  ordered_json list = ordered_json::array();
+  for (const Failure& failure : failures) {
+    for (const Diagnostic& one : failure.problems) list.push_back(problem_json(failure, one));
   }
+  if (list.empty()) list.push_back({{"message", exit_code_words(code)}});
+  ordered_json error = {{"kind", error_kind(code)}, {"exit_code", static_cast<int>(code)}};
+  error.update(list.front());
+  if (list.size() > 1) error["problems"] = std::move(list);
   const ordered_json out = {{"schema", kErrorSchema}, {"error", std::move(error)}};
   return out.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }

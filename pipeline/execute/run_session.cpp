@@ -112,7 +112,7 @@ void RunSession::check_parts(const PreparedData& data) const {
 }
 
 void RunSession::tell_notes(Status& status) const {
-  for (const Diagnostic& note : profile.notes) status.message("note", note.text());
+  for (const Diagnostic& note : profile.notes) status.message("note", problem_text(note));
   const std::string withheld = withheld_credentials(targets());
   if (!withheld.empty()) status.message("note", withheld);
 }

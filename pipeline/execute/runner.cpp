@@ -94,11 +94,9 @@ class PlanRun {
     status_.end(end);
     if (end.outcome == "failed") {
       const std::filesystem::path folder = run_.step_folder(name);
-      std::string text = name + ": " + diagnostics_text(answer.diagnostics);
-      if (std::filesystem::exists(folder / kOomReport)) {
-        text += "\n  report: " + (folder / kOomReport).string();
-      }
-      status_.message("error", text + "\n  log: " + (folder / "log.txt").string());
+      const bool has_report = std::filesystem::exists(folder / kOomReport);
+      status_.failure({name, answer.diagnostics, has_report ? (folder / kOomReport).string() : "",
+                       (folder / "log.txt").string()});
     }
     const bool is_stopped = end.outcome != "done" && end.outcome != "failed";
     run_.record_step(name, is_stopped ? "interrupted" : end.outcome, more);

@@ -69,7 +69,7 @@ std::string expanded_name(const std::string& name, const std::string& origin,
     return expand_home_path(name);
   } catch (const Error& e) {
     for (const Diagnostic& d : e.diagnostics()) {
-      problems.push_back(located(origin, d.message, d.hint));
+      problems.push_back({origin, d.message, d.hint});
     }
     return name;
   }
@@ -103,14 +103,14 @@ class Gatherer {
       hint = "presets:";
       for (const std::string& preset : known) hint += " " + preset;
     }
-    problems_.push_back(located(origin, "unknown preset " + name, hint));
+    problems_.push_back({origin, "unknown preset " + name, hint});
   }
 
   void add_file(const fs::path& file, const std::string& origin) {
     const fs::path identity = fs::weakly_canonical(file);
     if (std::find(open_.begin(), open_.end(), identity) != open_.end()) {
       problems_.push_back(
-          located(origin, "preset " + file.stem().string() + " includes itself", ""));
+          Diagnostic{origin, "preset " + file.stem().string() + " includes itself", ""});
       return;
     }
     open_.push_back(identity);
@@ -219,18 +219,10 @@ void expand_values(Layer& layer, std::vector<Diagnostic>& problems) {
       expand(a.value, names_path(a));
     } catch (const Error& e) {
       for (const Diagnostic& d : e.diagnostics()) {
-        problems.push_back(located(a.origin, a.key + ": " + d.message, d.hint));
+        problems.push_back({a.origin, a.key + ": " + d.message, d.hint});
       }
     }
   }
-}
-
-Diagnostic located(const std::string& origin, const std::string& message, const std::string& hint) {
-  const size_t colon = origin.rfind(':');
-  const bool is_line = colon != std::string::npos && colon + 1 < origin.size() &&
-                       std::isdigit(static_cast<unsigned char>(origin[colon + 1]));
-  if (is_line) return {origin, message, hint};
-  return {"", origin.empty() ? message : message + " (" + origin + ")", hint};
 }
 
 bool is_profile_file(const fs::path& file) {
@@ -299,7 +291,7 @@ std::vector<Layer> gather_layers(const ProfileRequest& request, const PluginCata
     try {
       layer.assignments.push_back(assignment_of(key, parse_value(text), origin));
     } catch (const Error& e) {
-      problems.push_back(located(origin, key + ": " + e.what(), ""));
+      problems.push_back({origin, key + ": " + e.what(), ""});
     }
   };
   Layer environment{"environment", LayerKind::kEnvironment, {}, {}, {}, ""};

@@ -48,9 +48,6 @@ struct Layer {
   std::string file{};
 };
 
-/// "unknown option lr2 (command line, argument 4)" or with `where` = file:line, as the origin asks.
-Diagnostic located(const std::string& origin, const std::string& message, const std::string& hint);
-
 /// Parses what the command line or the environment gives as a value: a YAML scalar or flow list.
 /// Throws Error(kUsage) for a list that does not end.
 Value parse_value(const std::string& text);

@@ -91,11 +91,11 @@ class Resolver {
 
  private:
   void problem(const Assignment& a, const std::string& message, const std::string& hint) {
-    if (reported_.insert(&a).second) problems_.push_back(located(a.origin, message, hint));
+    if (reported_.insert(&a).second) problems_.push_back({a.origin, message, hint});
   }
   /// Once, though several steps or layers come to say it.
   void note(const Assignment& a, const std::string& message, const std::string& hint = "") {
-    Diagnostic found = located(a.origin, message, hint);
+    Diagnostic found{a.origin, message, hint};
     if (noted_.insert(found.text()).second) profile_.notes.push_back(std::move(found));
   }
 

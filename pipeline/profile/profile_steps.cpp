@@ -57,17 +57,17 @@ class Chooser {
     });
     const std::string shown = '"' + name.substr(0, kLongest) + '"';
     if (name == "data" || name == "lock" || name == "slurm") {
-      problems_.push_back(located(step.where, shown + " cannot name a step: it has a meaning here",
-                                  "choose another; its key stage: says what it runs"));
+      problems_.push_back({step.where, shown + " cannot name a step: it has a meaning here",
+                           "choose another; its key stage: says what it runs"});
     } else if (!good || name.empty() || !is_letter(name.front()) || !is_letter(name.back())) {
-      problems_.push_back(located(step.where, shown + " cannot name a step",
-                                  "use letters, digits, blanks, - and _, the first and the last a "
-                                  "letter or digit"));
+      problems_.push_back({step.where, shown + " cannot name a step",
+                           "use letters, digits, blanks, - and _, the first and the last a "
+                           "letter or digit"});
     } else if (name.size() > kLongest) {
-      problems_.push_back(located(
-          step.where,
-          shown + "... cannot name a step: it has " + std::to_string(name.size()) + " letters",
-          "use at most " + std::to_string(kLongest)));
+      problems_.push_back(
+          {step.where,
+           shown + "... cannot name a step: it has " + std::to_string(name.size()) + " letters",
+           "use at most " + std::to_string(kLongest)});
     }
   }
 
@@ -128,7 +128,7 @@ class Chooser {
       for (const std::string& name : known) hint += " " + name;
       hint += "; a step of another name says which with stage:";
     }
-    problems_.push_back(located(origin, "unknown stage " + stage, hint));
+    problems_.push_back({origin, "unknown stage " + stage, hint});
   }
 
   const ProfileRequest& request_;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/show/problem.h"
 namespace kdgat {
 
 /// Where the work of a step stands (see Host::progress in kdgat/stage.h).
@@ -42,6 +43,8 @@ class Status {
   virtual void end(const StepEnd& end) = 0;
   /// `level`: "info", "note", "warning" or "error". May be of several lines.
   virtual void message(const std::string& level, const std::string& text) = 0;
+  /// An error of which more is known than its text.
+  virtual void failure(const Failure& one) { message("error", one.text()); }
 };
 
 /// What the standard error is, as the user's environment says it.

@@ -136,22 +136,21 @@ void check(Assignment& a, std::vector<Diagnostic>& problems) {
   const std::string key = plain_name(a.key);
   if (a.scope != Scope::kAll && a.scope != Scope::kHost && a.scope != Scope::kStep &&
       a.scope != Scope::kStage && a.scope != Scope::kNamed) {
-    problems.push_back(
-        located(a.origin, "a site profile has no section for data", "that belongs in the profile"));
+    problems.push_back(Diagnostic{a.origin, "a site profile has no section for data",
+                                  "that belongs in the profile"});
     return;
   }
   const std::string own = own_option_name(site_schema(), key);
   if (own.empty()) {
     const std::string near = nearest(key, option_names(site_schema()));
-    problems.push_back(located(a.origin, "unknown key " + a.key + " of a site profile",
-                               near.empty()
-                                   ? "see kdgat submit --help"
-                                   : "did you mean " + near + "? see kdgat submit --help"));
+    problems.push_back({a.origin, "unknown key " + a.key + " of a site profile",
+                        near.empty() ? "see kdgat submit --help"
+                                     : "did you mean " + near + "? see kdgat submit --help"});
     return;
   }
   const Checked checked = check_value(option_schema(site_schema(), own), a.value);
   if (!checked.problem.empty()) {
-    problems.push_back(located(a.origin, own + ": " + checked.problem, ""));
+    problems.push_back({a.origin, own + ": " + checked.problem, ""});
     return;
   }
   // What fields say together is asked of each alone here, so that the line can be named.
@@ -159,7 +158,7 @@ void check(Assignment& a, std::vector<Diagnostic>& problems) {
     load_options<SiteOptions>({{own, checked.value}});
   } catch (const Error& e) {
     for (const Diagnostic& d : e.diagnostics()) {
-      problems.push_back(located(a.origin, d.message, d.hint));
+      problems.push_back({a.origin, d.message, d.hint});
     }
   }
   a.key = own;
@@ -293,8 +292,8 @@ std::vector<Diagnostic> SiteProfile::unknown_steps(const std::vector<std::string
     if (is_known || !told.insert(a.target).second) continue;
     const std::string near = nearest(a.target, known);
     problems.push_back(
-        located(a.origin, "no stage or step is called " + a.target,
-                near.empty() ? "there are " + listed(known) : "did you mean " + near + "?"));
+        Diagnostic{a.origin, "no stage or step is called " + a.target,
+                   near.empty() ? "there are " + listed(known) : "did you mean " + near + "?"});
   }
   return problems;
 }

@@ -193,7 +193,7 @@ class ReplicateRuns {
     if (one.error.empty() && ended.code < 0) {
       one.error = "its process ended with " + std::to_string(code) + "; log: " +
                   (group_.folder() / ("seed-" + std::to_string(one.seed) + ".log")).string();
-      status_.message("error", replicate_name(one) + ": " + one.error);
+      status_.failure({replicate_name(one), {{"", one.error, ""}}});
     }
     if (stop_code() == 0 && lacked_memory(*one.exit_code) && admission_.requeue_larger(index)) {
       one.exit_code.reset();

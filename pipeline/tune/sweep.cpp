@@ -39,6 +39,7 @@ class MessagesOnly : public Status {
   void message(const std::string& level, const std::string& text) override {
     status_.message(level, text);
   }
+  void failure(const Failure& one) override { status_.failure(one); }
 
  private:
   Status& status_;
@@ -231,7 +232,7 @@ class SweepRun {
   void take_plan(Trial& one, const TrialEnd& end) {
     const json memory = end.answer.result.value("memory", json::object());
     if (end.answer.code != 0 && !is_out_of_memory(end.answer.code)) {
-      return fail(one, end.answer.code, diagnostics_text(end.answer.diagnostics));
+      return fail(one, end.answer.code, end.answer.diagnostics);
     }
     one.planned = whole(memory, "predicted");
     one.least = whole(memory, "least");
@@ -268,8 +269,10 @@ class SweepRun {
       if (reservation_of(one) > admission.largest_room() &&
           one.planned > admission.largest_room()) {
         fail(one, static_cast<int>(ExitCode::kDoesNotFit),
-             "needs " + format_bytes(static_cast<uint64_t>(one.planned)) + ", and there is " +
-                 format_bytes(static_cast<uint64_t>(admission.largest_room())));
+             {{"",
+               "needs " + format_bytes(static_cast<uint64_t>(one.planned)) + ", and there is " +
+                   format_bytes(static_cast<uint64_t>(admission.largest_room())),
+               ""}});
         continue;
       }
       admission.add(i, reservation_of(one));
@@ -350,7 +353,7 @@ class SweepRun {
       return save();
     } else {
       admission_->finish(static_cast<std::size_t>(id));
-      fail(one, code, diagnostics_text(end.answer.diagnostics));
+      fail(one, code, end.answer.diagnostics);
     }
     settle(one, step->folder());
   }
@@ -374,12 +377,12 @@ class SweepRun {
     return true;
   }
 
-  void fail(Trial& one, int code, const std::string& error) {
+  void fail(Trial& one, int code, const std::vector<Diagnostic>& problems) {
     one.state = "failed";
     one.code = code == 0 ? 1 : code;
-    one.error = error;
-    status_.message("error", one.spec.name + ": " + error);
-    run_.record_step(one.spec.name, "failed", {{"exit_code", one.code}, {"error", error}});
+    one.error = diagnostics_text(problems);
+    status_.failure({one.spec.name, problems});
+    run_.record_step(one.spec.name, "failed", {{"exit_code", one.code}, {"error", one.error}});
   }
 
   /// A trial has come to an end that stands.

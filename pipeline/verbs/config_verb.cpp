@@ -160,7 +160,8 @@ int show_config(Context& context, const std::vector<std::string>& arguments) {
   const RunOptions options = parse_run_options(context, arguments, extras);
   const Profile profile = resolve_profile(options.profile, context.catalog, profile_sections());
   if (context.verbosity >= 0) {
-    for (const Diagnostic& note : profile.notes) context.err << "note: " << note.text() << '\n';
+    for (const Diagnostic& note : profile.notes)
+      context.err << "note: " << problem_text(note) << '\n';
   }
   if (context.json) {
     context.out << profile_json(profile, origin).dump(2, ' ', false, json::error_handler_t::replace)

@@ -265,7 +265,7 @@ int doctor_verb(Context& context, const std::vector<std::string>& arguments) {
   for (const Check& check : checks) {
     if (check.verdict == "fail") {
       has_failed = true;
-      context.failures->push_back({"", check.name + ": " + check.finding, check.hint});
+      context.failures->push_back({check.name, {{"", check.finding, check.hint}}});
     }
     table.add({check.verdict, check.name,
                check.finding + (check.hint.empty() ? "" : "; type: " + check.hint)});

@@ -255,7 +255,7 @@ int jobs_verb(Context& context, const std::vector<std::string>& arguments) {
     for (const RetryNote& note : retry_steps(run.folder, run.submission, states, run_program)) {
       if (note.job.empty()) {
         is_refused = true;
-        context.failures->push_back({"", note.step + ": not submitted again: " + note.text, ""});
+        context.failures->push_back({note.step, {{"", "not submitted again: " + note.text, ""}}});
       }
       list.push_back({{"run", run.folder.string()},
                       {"step", note.step},

@@ -77,9 +77,7 @@ int plan_verb(Context& context, const std::vector<std::string>& arguments) {
       return;
     }
     if (code == 0) code = answer.code;
-    for (const Diagnostic& d : answer.diagnostics) {
-      status->message("error", step.spec.name + ": " + d.text());
-    }
+    status->failure({step.spec.name, answer.diagnostics});
   });
   if (context.json) {
     print_json(context, "kdgat.plan",

@@ -10,6 +10,7 @@
 
 #include "kdgat/options.h"
 #include "pipeline/profile/profile.h"
+#include "pipeline/show/problem.h"
 #include "support/programs/command.h"
 
 namespace kdgat::test {
@@ -110,7 +111,7 @@ struct ProfileCase {
       resolve();
     } catch (const Error& e) {
       CHECK(e.code() == ExitCode::kUsage);
-      std::string text = e.what();
+      std::string text = Failure{"", e.diagnostics()}.text();
       const std::string here = folder.path().string() + "/";
       for (size_t at; (at = text.find(here)) != std::string::npos;) text.erase(at, here.size());
       return text;

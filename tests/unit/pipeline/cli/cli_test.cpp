@@ -236,12 +236,13 @@ TEST_CASE("a flag leaves the words that are not its values", "[cli]") {
   CHECK(o.profile.overrides[3].origin == "command line, argument 9");
   const RunOptions empty = parse({"--data=", "autoencoder", "--force=1", "-nx", "--a:b"});
   std::string text;
-  for (const Diagnostic& d : empty.profile.problems) text += d.message + "\n";
+  for (const Diagnostic& d : empty.profile.problems) text += problem_text(d) + "\n";
   CHECK(text ==
         "--data needs a value (command line, argument 2)\n"
         "--force takes no value (command line, argument 4)\n"
         "-nx takes no value (command line, argument 5)\n"
-        "unknown flag --a:b (command line, argument 6)\n");
+        "unknown flag --a:b (command line, argument 6)\n"
+        "  hint: see kdgat run --help\n");
   CHECK(empty.profile.stage == "autoencoder");
 }
 
@@ -250,7 +251,7 @@ TEST_CASE("problems of the command line wait to be reported with all others", "[
                               "--memory-limit", "8G", "--dryrun", "--data"});
   CHECK(overrides(o) == Words{"memory_limit=8G"});
   std::string text;
-  for (const Diagnostic& d : o.profile.problems) text += d.text() + "\n";
+  for (const Diagnostic& d : o.profile.problems) text += problem_text(d) + "\n";
   CHECK(text ==
         "unknown flag --vgae-hiden-dims (command line, argument 2)\n"
         "  hint: did you mean --vgae-hidden-dims?\n"

@@ -96,7 +96,9 @@ TEST_CASE("a value for all steps leaves alone what sets steps of one stage apart
          "  without edges: {stage: classifier, hidden: 1, lr: 0.1}\n"
          "  autoencoder: {lr: 0.2}\n");
   c.request.presets = {"two"};
-  const auto note = [](const Profile& p) { return p.notes.empty() ? "" : p.notes[0].text(); };
+  const auto note = [](const Profile& p) {
+    return p.notes.empty() ? "" : problem_text(p.notes[0]);
+  };
   SECTION("the command line, the environment and a file above it alike, and a note says so") {
     const int way = GENERATE(0, 1, 2);
     if (way == 0) c.set("gat_hidden", "8");

@@ -195,33 +195,36 @@ TEST_CASE("several problems are a list under --json, each with its place", "[jso
   CHECK(lines == std::set<int>{2, 3});
 }
 
-TEST_CASE("texts for people become keys of an error", "[json]") {
-  const json one = json::parse(json_error(
-      ExitCode::kGpuMemory,
-      {{"", "gat: no memory\nat all\n  hint: less\n  report: a/oom-report.md\n  log: a/log.txt",
-        ""}}));
+TEST_CASE("what failed, its place and its files are keys of an error", "[json]") {
+  const Failure failure{"gat", {{"", "no memory\nat all", "less"}}, "a/oom-report.md", "a/log.txt"};
+  CHECK(failure.text() ==
+        "gat: no memory\nat all\n  hint: less\n  report: a/oom-report.md\n  log: a/log.txt");
+  const json one = json::parse(json_error(ExitCode::kGpuMemory, {failure}));
   CHECK(one.at("error") == json({{"kind", "gpu_memory"},
                                  {"exit_code", 81},
-                                 {"message", "gat: no memory\nat all"},
+                                 {"message", "no memory\nat all"},
+                                 {"step", "gat"},
                                  {"hint", "less"},
                                  {"report", "a/oom-report.md"},
                                  {"log", "a/log.txt"}}));
   const auto place = [](const std::string& where) {
-    json out = json::parse(json_error(ExitCode::kData, {{where, "bad", ""}})).at("error");
+    const Failure at_place{"", {{where, "bad", ""}}};
+    json out = json::parse(json_error(ExitCode::kData, {at_place})).at("error");
     for (const char* key : {"kind", "exit_code", "message"}) out.erase(key);
     return out;
   };
   CHECK(place("a:b.yaml:12") == json({{"file", "a:b.yaml"}, {"line", 12}}));
   CHECK(place("command line, argument 4") == json({{"argument", 4}}));
   CHECK(place("command line").empty());
-  CHECK(json::parse(json_error(ExitCode::kUsage, {{"", "lr: bad (command line, argument 4)", ""}}))
-            .at("error") ==
-        json({{"kind", "usage"}, {"exit_code", 2}, {"message", "lr: bad"}, {"argument", 4}}));
   CHECK(place("KDGAT_LR") == json({{"where", "KDGAT_LR"}}));
+  CHECK(problem_text({"command line, argument 4", "lr: bad", "0.1"}) ==
+        "lr: bad (command line, argument 4)\n  hint: 0.1");
+  CHECK(problem_text({"KDGAT_LR", "bad", ""}) == "bad (KDGAT_LR)");
+  CHECK(problem_text({"a.csv:3", "bad", ""}) == "a.csv:3: bad");
   CHECK(json::parse(json_error(ExitCode::kInterrupted, {})).at("error").at("message") ==
         "interrupted");
-  CHECK_THAT(json_error(ExitCode::kData, {{"", "http://me:secret@host/x is not there", ""}}),
-             !Contains("secret"));
+  const Failure secret{"", {{"", "http://me:secret@host/x is not there", ""}}};
+  CHECK_THAT(json_error(ExitCode::kData, {secret}), !Contains("secret"));
 }
 
 TEST_CASE("results that cannot be written are an error under --json too", "[json][cli]") {
@@ -249,7 +252,8 @@ TEST_CASE("work that fails without an exception ends in a line of JSON too", "[j
   const CommandResult failed = run_kdgat("run p.yaml --json --plugin-dir plugins", scratch.path());
   const json two = error_of({failed.exit_code, failed.out, failed.err});
   CHECK(two.at("kind") == "host_memory");
-  CHECK_THAT(two.at("message"), Contains("a: out of host memory") && !Contains("log"));
+  CHECK(two.at("step") == "a");
+  CHECK_THAT(two.at("message"), Contains("out of host memory") && !Contains("log"));
   CHECK_THAT(two.at("report"), Contains("/a/oom-report.md"));
   CHECK_THAT(two.at("log"), Contains("/a/log.txt"));
   REQUIRE(two.at("problems").size() == 2);
