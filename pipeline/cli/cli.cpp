@@ -167,6 +167,7 @@ Help help_text(const char* text) {
 
 CommandForm form_of(const Verb& verb, const Context& context,
                     const std::vector<std::string>& words) {
+  if (verb.hidden) return {};  // such a verb may work without reading words
   CommandForm form;
   std::ostream nowhere(nullptr);
   Context asking{nowhere, nowhere, context.catalog,        context.plugin_folders,

@@ -60,7 +60,7 @@ struct Verb {
 };
 
 /// What may be typed after `words`, which come after the verb. Nothing is run; of words that the
-/// verb does not understand the form is empty.
+/// verb does not understand, and of a hidden verb, the form is empty.
 CommandForm form_of(const Verb& verb, const Context& context,
                     const std::vector<std::string>& words);
 

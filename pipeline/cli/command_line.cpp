@@ -107,13 +107,13 @@ Command read_command(Context& context, const Words& words, const Words& names) {
 
 Command read_action(Context& context, const std::string& verb, const Words& words,
                     const Words& names) {
-  if (context.asked != nullptr && words.empty()) {
+  const std::string place = context.place(0);
+  Command command = read_command(context, words, names);
+  if (context.asked != nullptr && command.name.empty() && command.words.empty()) {
     context.asked->called = "kdgat " + verb;
     context.asked->actions = names;
     throw FormAsked();
   }
-  const std::string place = context.place(0);
-  Command command = read_command(context, words, names);
   if (!command.name.empty() || command.help) return command;
   const std::string help = "kdgat " + verb + " --help";
   if (command.words.empty()) {

@@ -80,6 +80,12 @@ class OptionSchemas {
   const json keys_;
 };
 
+Offer offered_words(const RunFlags& extras) {
+  Offer out = extras.takes_data ? Offer(Offer::kFiles) : Offer{Offer::kStages, Offer::kFiles};
+  if (extras.action != nullptr) out.words.emplace_back(extras.action);
+  return out;
+}
+
 }  // namespace
 
 SectionSchemas profile_sections() {
@@ -169,8 +175,7 @@ RunOptions parse_run_options(const Context& context, const std::vector<std::stri
                    "name one stage, or a profile with several; options are key=value");
     }
   };
-  line.words(read_word,
-             extras.takes_data ? Offer(Offer::kFiles) : Offer{Offer::kStages, Offer::kFiles});
+  line.words(read_word, offered_words(extras));
   profile.problems = line.read(arguments);
   if (extras.takes_data && profile.data.empty()) {
     throw Error(ExitCode::kUsage, extras.called + " needs logs",

@@ -48,6 +48,8 @@ struct RunFlags {
   bool runs_elsewhere = false;
   /// The verb makes a run for each of several seeds.
   bool takes_seeds = false;
+  /// A word that the verb takes first in place of all this: an action.
+  const char* action = nullptr;
 };
 
 /// Reads the command line and the KDGAT_* environment; fills preset_folders with the default ones.

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "pipeline/profile/profile_keys.h"
+#include "pipeline/show/problem.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/home_path.h"
 
@@ -90,13 +91,13 @@ class Gatherer {
     const std::vector<std::string> known = preset_names(folders_);
     std::string hint;
     if (const std::vector<std::string> parts = names_in(name, known); parts.size() > 1) {
-      const bool is_typed = origin == "command line";
+      const bool is_word = origin == kCommandLine;
       std::string list;
       for (const std::string& part : parts) {
-        list += (list.empty() ? "" : is_typed ? "," : ", ") + part;
+        list += (list.empty() ? "" : is_word ? "," : ", ") + part;
       }
       hint =
-          is_typed ? "did you mean --preset " + list + "?" : "did you mean preset: [" + list + "]?";
+          is_word ? "did you mean --preset " + list + "?" : "did you mean preset: [" + list + "]?";
     } else if (const std::string near = nearest(name, known); !near.empty()) {
       hint = "did you mean " + near + "?";
     } else if (!known.empty()) {

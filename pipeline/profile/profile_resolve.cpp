@@ -8,6 +8,7 @@
 #include "pipeline/profile/profile_keys.h"
 #include "pipeline/profile/profile_layers.h"
 #include "pipeline/profile/profile_steps.h"
+#include "pipeline/show/problem.h"
 #include "pipeline/show/quantity.h"
 #include "pipeline/show/text.h"
 
@@ -221,8 +222,7 @@ class Resolver {
   /// Input named on the command line is another data set than a synthetic or unnamed one.
   void name_dataset(const std::string& path, bool was_synthetic) {
     const std::string origin = profile_.origin["dataset"];
-    const bool said = origin.rfind("command line", 0) == 0 || origin.rfind("KDGAT_", 0) == 0;
-    if (said || (origin != "default" && !was_synthetic)) return;
+    if (is_typed(origin) || (origin != "default" && !was_synthetic)) return;
     profile_.dataset = dataset_name(path);
     profile_.origin["dataset"] = "the name of the data";
   }

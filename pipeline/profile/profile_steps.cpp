@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "pipeline/profile/profile_keys.h"
+#include "pipeline/show/problem.h"
 #include "pipeline/show/text.h"
 
 namespace kdgat {
@@ -112,7 +113,7 @@ class Chooser {
     for (const auto& [name, plugin] : catalog_.all()) known.push_back(name);
     std::string hint = published_stage(stage, catalog_);
     std::error_code ignored;
-    if (origin == "command line" && std::filesystem::exists(stage, ignored)) {
+    if (origin == kCommandLine && std::filesystem::exists(stage, ignored)) {
       hint = "did you mean --data " + stage + "?";
     } else if (!hint.empty()) {
       hint = "the published stage " + stage + " is " + hint + " here";

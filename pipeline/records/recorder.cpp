@@ -61,17 +61,22 @@ RunRecords::Outcome RunRecords::update(bool now) {
   const std::string sizes = size_of_journals();
   if (sizes == done_) return outcome;
   if (!lock(now ? kLockSeconds : 0)) {
-    if (now) outcome.problems.push_back("records: another process is at them");
+    if (now) outcome.problems.push_back({"", "records: another process is at them", ""});
     return outcome;
   }
   for (const Sink& one : sinks_) {
     try {
       outcome.sent += now ? one.sink->finish() : one.sink->update();
     } catch (const nlohmann::json::exception&) {
-      outcome.problems.push_back(one.label +
-                                 ": run.json or a journal holds what kdgat does not write");
+      outcome.problems.push_back(
+          {"", one.label + ": run.json or a journal holds what kdgat does not write", ""});
+    } catch (const Error& e) {
+      for (const Diagnostic& d : e.diagnostics()) {
+        outcome.problems.push_back(
+            {"", one.label + ": " + Diagnostic{d.where, d.message, ""}.text(), d.hint});
+      }
     } catch (const std::exception& e) {
-      outcome.problems.push_back(one.label + ": " + e.what());
+      outcome.problems.push_back({"", one.label + ": " + e.what(), ""});
     }
   }
   lock_.reset();
@@ -158,7 +163,9 @@ int record_from_input(std::istream& in, std::ostream& out) {
         !outcome.problems.empty() && std::chrono::steady_clock::now() - before > kSlow;
     if (!last && !(failed_slowly && has_ended(0))) continue;
     records.reset();  // waits for the process that speaks HTTP, and so counts its time
-    const nlohmann::json said = {{"problems", outcome.problems}, {"cpu_seconds", cpu_seconds()}};
+    nlohmann::json problems = nlohmann::json::array();
+    for (const Diagnostic& one : outcome.problems) problems.push_back(one.text());
+    const nlohmann::json said = {{"problems", problems}, {"cpu_seconds", cpu_seconds()}};
     out << said.dump(-1, ' ', false, json::error_handler_t::replace) << std::endl;
     return 0;
   }

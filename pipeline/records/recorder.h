@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "kdgat/error.h"
 #include "pipeline/records/record_sink.h"
 #include "pipeline/records/record_targets.h"
 #include "pipeline/system/owned_fd.h"
@@ -21,8 +22,8 @@ namespace kdgat {
 class RunRecords {
  public:
   struct Outcome {
-    int64_t sent = 0;                   ///< numbers, to MLflow
-    std::vector<std::string> problems;  ///< what could not be written or sent, and why
+    int64_t sent = 0;                  ///< numbers, to MLflow
+    std::vector<Diagnostic> problems;  ///< what could not be written or sent, and why
   };
 
   /// `seconds`: the most one request to a server may take.

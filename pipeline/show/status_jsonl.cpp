@@ -35,6 +35,9 @@ class JsonlStatus : public Status {
   void message(const std::string& level, const std::string& text) override {
     write({{"event", "message"}, {"level", level}, {"text", text}});
   }
+  void failure(const Failure& one) override {
+    write({{"event", "message"}, {"level", "error"}, {"text", one.text()}, {"failure", one}});
+  }
 
  private:
   void write(nlohmann::json event) {

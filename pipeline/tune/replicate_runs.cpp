@@ -177,10 +177,14 @@ class ReplicateRuns {
     const std::string event = word(line, "event"), level = word(line, "level");
     if (event == "progress") now.memory = static_cast<uint64_t>(number(line, "memory_bytes", 0));
     if (event != "message" || level == "info") return;
-    // What the data and the options make a stage say it says for every seed.
     const std::string said = word(line, "text");
-    if (level != "error" && !told_.insert(said).second) return;
-    status_.message(level, (level == "error" ? replicate_name(one) + ": " : "") + said);
+    if (level == "error") {
+      Failure failure = line.value("failure", Failure{"", {{"", said, ""}}});
+      failure.step = replicate_name(one) + (failure.step.empty() ? "" : ": " + failure.step);
+      return status_.failure(failure);
+    }
+    // What the data and the options make a stage say it says for every seed.
+    if (told_.insert(said).second) status_.message(level, said);
   }
 
   void end(std::size_t index, const Working& ended) {

@@ -43,7 +43,7 @@ _kdgat() {
   for line in "${lines[@]}"; do
     if [[ $line == $'\t' ]]; then compopt -o default; continue; fi
     line=${line%%$'\t'*}
-    _kdgat_offer "${line#"$key"}"
+    if [[ $line == "$key"* ]]; then _kdgat_offer "${line#"$key"}"; fi
   done
   if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]]; then compopt -o nospace; fi
 }
@@ -76,7 +76,7 @@ _kdgat() {
   # compadd quotes what it inserts.
   compadd -l -d shown_whole -a whole
   compadd -S '' -l -d shown_open -a open
-  if (( files )); then _files; fi
+  if (( files )); then compset -P '--*='; _files; fi
 }
 if [[ $funcstack[1] == _kdgat ]]; then _kdgat "$@"; else compdef _kdgat kdgat; fi
 )sh";
@@ -87,7 +87,11 @@ function __kdgat_at
   set -l current (commandline -ct)
   for line in (printf '%s\0' $words[2..-1] "$current" | kdgat completion at 2>/dev/null)
     if test "$line" = \t
-      __fish_complete_path "$current"
+      # Of --flag=FILE the path alone is completed.
+      set -l flag (string match -r -- '^--[^=]*=' "$current")
+      for path in (__fish_complete_path (string replace -- "$flag" "" "$current"))
+        printf '%s%s\n' "$flag" "$path"
+      end
     else
       printf '%s\n' "$line"
     end

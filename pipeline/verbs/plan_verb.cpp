@@ -77,7 +77,7 @@ int plan_verb(Context& context, const std::vector<std::string>& arguments) {
       return;
     }
     if (code == 0) code = answer.code;
-    status->failure({step.spec.name, answer.diagnostics});
+    for (const Diagnostic& d : answer.diagnostics) status->failure({step.spec.name, {d}});
   });
   if (context.json) {
     print_json(context, "kdgat.plan",

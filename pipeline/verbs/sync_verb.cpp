@@ -29,7 +29,8 @@ struct SyncWords {
 SyncWords parse(Context& context, const std::vector<std::string>& arguments) {
   SyncWords words;
   CommandLine line(context, "kdgat sync");
-  line.words([&](const std::string& run) { words.runs.push_back(run); }, Offer::kRuns);
+  line.words([&](const std::string& run) { words.runs.push_back(run); },
+             {Offer::kRuns, Offer::kFiles});
   line.value("--root", words.root, Offer::kFiles);
   line.value("--to", words.to, Offer::kFiles);
   line.flag("--follow", words.follow);
@@ -52,7 +53,7 @@ RunRecords::Outcome sync_run(const fs::path& run, const SyncWords& words) {
     all.sent += now.sent;
     all.problems = now.problems;
     const std::string withheld = withheld_credentials(targets);
-    if (!now.problems.empty() && !withheld.empty()) all.problems.push_back(withheld);
+    if (!now.problems.empty() && !withheld.empty()) all.problems.push_back({"", withheld, ""});
     if (last) return all;
     const Deadline until = deadline_in(kPauseSeconds);
     constexpr useconds_t kLook = 100'000;
@@ -100,10 +101,12 @@ int sync_verb(Context& context, const std::vector<std::string>& arguments) {
   for (const fs::path& run : runs) {
     const RunRecords::Outcome outcome = sync_run(run, words);
     sent += outcome.sent;
-    for (const std::string& text : outcome.problems) {
-      problems.push_back({"", run.string() + ": " + text, ""});
+    json texts = json::array();
+    for (const Diagnostic& one : outcome.problems) {
+      problems.push_back({"", run.string() + ": " + one.message, one.hint});
+      texts.push_back(one.text());
     }
-    list.push_back({{"run", run.string()}, {"sent", outcome.sent}, {"problems", outcome.problems}});
+    list.push_back({{"run", run.string()}, {"sent", outcome.sent}, {"problems", texts}});
     if (pending_signal() != 0) break;
   }
   if (context.json) {

@@ -33,13 +33,15 @@ namespace {
 
 using nlohmann::json;
 
+constexpr const char* kShow = "show";  // the action that makes no sweep
+
 class TuneCommand {
  public:
   TuneCommand(Context& context, const std::vector<std::string>& words)
       : context_(context), command_(typed_line(context, "kdgat tune", words)) {
-    RunOptions options = parse_run_options(
-        context, words,
-        {"kdgat tune", [this](CommandLine& line, RunOptions&) { flags_.declare(line); }});
+    RunFlags extras{"kdgat tune", [this](CommandLine& line, RunOptions&) { flags_.declare(line); }};
+    extras.action = kShow;
+    RunOptions options = parse_run_options(context, words, extras);
     const std::vector<Dimension> dimensions = take_dimensions(options.profile, context.catalog);
     request_ = options.profile;
     if (request_.presets.empty() && !request_.config && request_.stage.empty() &&
@@ -297,7 +299,7 @@ int show_sweep(Context& context, const std::vector<std::string>& words) {
   int64_t copies = 1;
   double buffer = 2, model = 1.5;
   CommandLine line(context, "kdgat tune show");
-  line.word(name, Offer::kRuns);
+  line.word(name, {Offer::kRuns, Offer::kFiles});
   line.value("--root", root, Offer::kFiles);
   line.value("--simulate", size);
   whole_number(line, "--copies", copies);
@@ -372,7 +374,7 @@ steps of a run: the same command again keeps those that are done, kdgat report d
 )help";
 
 int tune_verb(Context& context, const std::vector<std::string>& arguments) {
-  if (!arguments.empty() && arguments.front() == "show") {
+  if (!arguments.empty() && arguments.front() == kShow) {
     return show_sweep(context, {arguments.begin() + 1, arguments.end()});
   }
   TuneCommand command(context, arguments);

@@ -422,6 +422,7 @@ TEST_CASE("completion knows values, presets, options of a stage and runs", "[cli
   CHECK(completed("kdgat run classifier loss = fo") == "focal\n");
   CHECK(completed("kdgat run classifier loss =").find("cross_entropy\n") != std::string::npos);
   CHECK(completed("kdgat run classifier --max-ep") == "--max-epochs\n");
+  CHECK(completed("kdgat run nothing =") == "\n");
   CHECK(completed("kdgat run --preset vgae,smo") == "vgae,smoke\n");
   CHECK(completed("kdgat report first") == "first-try\n");
   CHECK(completed("kdgat score a.log --run first") == "first-try\n");

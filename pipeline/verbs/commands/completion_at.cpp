@@ -1,6 +1,7 @@
 #include "pipeline/verbs/commands/completion_at.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "pipeline/cli/command_form.h"
@@ -9,6 +10,7 @@
 #include "pipeline/profile/profile_layers.h"
 #include "pipeline/show/text.h"
 #include "pipeline/slurm/site_profile.h"
+#include "pipeline/system/home_path.h"
 
 namespace kdgat {
 namespace {
@@ -73,17 +75,13 @@ class AtCursor {
                                    [&](const Verb& one) { return one.name == *place; });
     before_.erase(before_.begin(), place + 1);
     if (verb == verbs_.end()) return {};
-    form_ = form_of(*verb, context_, {});
-    if (!form_.actions.empty() && before_.empty()) {
-      for (const std::string& action : form_.actions) add({{action, ""}});
-      return std::move(out_);
+    form_ = form_of(*verb, context_, before_);
+    if (form_.called.empty() && !before_.empty()) {
+      form_ = form_of(*verb, context_, {});
+      form_.actions.clear();  // none of them was said
     }
-    if (!before_.empty()) {
-      CommandForm of_words = form_of(*verb, context_, before_);
-      const bool is_understood = !of_words.called.empty() && of_words.actions.empty();
-      if (is_understood) form_ = std::move(of_words);
-    }
-    add_words_of_form();
+    for (const std::string& action : form_.actions) add({{action, ""}});
+    if (form_.actions.empty()) add_words_of_form();
     return std::move(out_);
   }
 
@@ -133,10 +131,12 @@ class AtCursor {
     if (!before_.empty() && takes_next(before_.back())) return add_values(before_.back(), "");
     const std::size_t equal = current_.find('=');
     if (equal != std::string::npos && equal > 0) {
-      const std::string name = current_.substr(0, equal);
-      if (takes_next(name) || (form_.takes_keys && option(name) != nullptr)) {
-        return add_values(name, current_.substr(0, equal + 1));
-      }
+      const std::string name = current_.substr(0, equal), before = current_.substr(0, equal + 1);
+      if (takes_next(name)) return add_values(name, before);
+      // A flag of a boolean may have its value in the same word.
+      const std::string key = is_flag(name) ? key_of(name) : name;
+      const bool is_key = form_.takes_keys || is_flag(name);
+      if (is_key && option(key) != nullptr) return add_values(key, before);
     }
     if (is_flag(current_) || current_ == "-") return add_flags();
     add_offer(offer_of_word(), "");
@@ -211,7 +211,7 @@ class AtCursor {
     add(found, before);
   }
 
-  /// The folder of runs that was said, or the usual one.
+  /// The folder of runs that was said, or the usual one. bash hands words over as they were typed.
   std::string root() const {
     std::string root = "runs";
     const std::string flag = "--root", sign = "--root=";
@@ -219,7 +219,16 @@ class AtCursor {
       if (before_[i] == flag && i + 1 < before_.size()) root = before_[i + 1];
       if (before_[i].starts_with(sign)) root = before_[i].substr(sign.size());
     }
-    return root;
+    std::string plain;
+    for (const char c : root) {
+      if (c != '\'' && c != '"' && c != '\\') plain += c;
+    }
+    std::error_code ignored;
+    try {
+      return expand_home(std::filesystem::exists(root, ignored) ? root : plain);
+    } catch (const Error&) {
+      return plain;
+    }
   }
 
   /// The words that belong to no flag, without those that the verb is called by.

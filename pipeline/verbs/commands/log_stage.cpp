@@ -1,5 +1,6 @@
 #include "pipeline/verbs/commands/log_stage.h"
 
+#include <algorithm>
 #include <ostream>
 
 #include "kdgat/error.h"
@@ -70,13 +71,14 @@ std::string ModelWords::said_of_model() const {
 }
 
 void EngineWords::declare(CommandLine& line) {
+  static const std::vector<std::string> engines = {"auto", "native", "libtorch"};
   const auto read = [this, &line](const std::string& text) {
-    if (text != "auto" && text != "native" && text != "libtorch") {
+    if (std::find(engines.begin(), engines.end(), text) == engines.end()) {
       line.problem("--engine: \"" + text + "\" is none of auto, native and libtorch");
     }
     engine = text;
   };
-  line.value("--engine", read, {"auto", "native", "libtorch"});
+  line.value("--engine", read, Offer(engines));
 }
 
 const PluginDescription& EngineWords::choose(const PluginDescription& plugin,
@@ -93,11 +95,13 @@ const PluginDescription& EngineWords::choose(const PluginDescription& plugin,
   const bool computes = answer.code == 0 && answer.result.value("computes", false);
   if (engine == "auto") return computes && answer.result.value("fits", false) ? *other : plugin;
   if (computes) return *other;
-  throw Error(ExitCode::kUsage,
-              "--engine native: cannot compute " + model.string() + ": " +
-                  (answer.code == 0 ? answer.result.value("why", "")
-                                    : diagnostics_text(answer.diagnostics)),
-              "leave --engine away");
+  const std::string cannot = "--engine native: cannot compute " + model.string() + ": ";
+  if (answer.code == 0) {
+    throw Error(ExitCode::kUsage, cannot + answer.result.value("why", ""), "leave --engine away");
+  }
+  std::vector<Diagnostic> problems = answer.diagnostics;
+  for (Diagnostic& one : problems) one.message.insert(0, cannot);
+  throw Error(ExitCode::kUsage, std::move(problems));
 }
 
 StageCall log_stage_call(const PluginDescription& plugin, const json& options,

@@ -26,17 +26,10 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-bool is_progress(const std::string& form) {
-  return form.empty() || form == "jsonl" || form == "text";
-}
-
-/// The form of the environment.
-std::string usual_progress() {
-  const char* set = std::getenv("KDGAT_PROGRESS");
-  const std::string form = set == nullptr ? "" : set;
-  if (is_progress(form)) return form;
-  throw Error(ExitCode::kUsage,
-              "KDGAT_PROGRESS: progress is written as text or jsonl, not " + form);
+/// "" if `form` is one in which progress is written.
+std::string progress_problem(const std::string& form) {
+  if (form == "jsonl" || form == "text") return "";
+  return "progress is written as text or jsonl, not " + form;
 }
 
 /// `flags` and --progress, which is put into `form`.
@@ -44,7 +37,7 @@ RunFlags with_progress(RunFlags flags, std::string& form) {
   flags.declare = [&form, others = std::move(flags.declare)](CommandLine& line, RunOptions& to) {
     if (others) others(line, to);
     const auto read = [&](const std::string& text) {
-      if (!is_progress(text)) line.problem("progress is written as text or jsonl, not " + text);
+      if (const std::string wrong = progress_problem(text); !wrong.empty()) line.problem(wrong);
       form = text;
     };
     line.value("--progress", read, {"text", "jsonl"});
@@ -59,9 +52,15 @@ class RunCommand {
         style_(style),
         command_(style.command.empty() ? typed_line(context, style.flags.called, words)
                                        : style.command),
-        progress_(usual_progress()),
         words_(words),
         session_(context, words, with_progress(style.flags, progress_)) {
+    const char* usual = std::getenv("KDGAT_PROGRESS");
+    if (progress_.empty() && usual != nullptr && *usual != '\0') {
+      progress_ = usual;
+      if (const std::string wrong = progress_problem(progress_); !wrong.empty()) {
+        throw Error(ExitCode::kUsage, wrong, "", "KDGAT_PROGRESS");
+      }
+    }
     status_ = progress_ == "jsonl"
                   ? noting_failures(context, make_jsonl_status(context.err, steady_clock()))
                   : terminal_status(context);

@@ -78,7 +78,7 @@ forms[].summary  string   in words
 
 constexpr const char* kProblemKeys = R"(
 message    string   what is wrong
-step?      string   what failed of a run: a step, a trial, a check
+step?      string   what failed: a step, a trial, a check
 hint?      string   what to do about it
 file?      string   where it is
 line?      integer  of the file, from 1
@@ -93,7 +93,7 @@ error             object    what ended the command
 error.kind        string    the exit code in a word
 error.exit_code   integer   see kdgat help exit-codes
 error.message     string    what is wrong
-error.step?       string    what failed of a run: a step, a trial, a check
+error.step?       string    what failed: a step, a trial, a check
 error.hint?       string    what to do about it
 error.file?       string    where it is
 error.line?       integer   of the file, from 1

@@ -220,6 +220,7 @@ TEST_CASE("what failed, its place and its files are keys of an error", "[json]")
   CHECK(problem_text({"command line, argument 4", "lr: bad", "0.1"}) ==
         "lr: bad (command line, argument 4)\n  hint: 0.1");
   CHECK(problem_text({"KDGAT_LR", "bad", ""}) == "bad (KDGAT_LR)");
+  CHECK(json(json(failure).get<Failure>()) == json(failure));
   CHECK(problem_text({"a.csv:3", "bad", ""}) == "a.csv:3: bad");
   CHECK(json::parse(json_error(ExitCode::kInterrupted, {})).at("error").at("message") ==
         "interrupted");
@@ -258,4 +259,11 @@ TEST_CASE("work that fails without an exception ends in a line of JSON too", "[j
   CHECK_THAT(two.at("log"), Contains("/a/log.txt"));
   REQUIRE(two.at("problems").size() == 2);
   CHECK_THAT(two.at("problems").at(1).at("log"), Contains("/b/log.txt"));
+
+  const CommandResult seeds =
+      run_kdgat("run p.yaml --seeds 1,2 --until a --json --plugin-dir plugins", scratch.path());
+  const json of_seeds = error_of({seeds.exit_code, seeds.out, seeds.err});
+  CHECK_THAT(of_seeds.at("step"), Contains("seed") && Contains(": a"));
+  CHECK_THAT(of_seeds.at("message"), Contains("out of host memory") && !Contains("log"));
+  CHECK_THAT(of_seeds.at("log"), Contains("/a/log.txt"));
 }

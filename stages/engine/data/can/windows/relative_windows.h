@@ -30,8 +30,7 @@ namespace kdgat::data {
 /// of the id's usual largest; "back": surprise against the frames before and after it, less that
 /// between those two, in the same units.
 enum class Relative : uint8_t {
-  /// -log10 of the probability of so many frames whose id the profile does not have, see
-  /// kMostExcused
+  /// How improbable so many frames are whose id the profile does not have, see kMostExcused
   kUnknown = KDGAT_COL_UNKNOWN,
   kLength = KDGAT_COL_LENGTH,         ///< share of frames of a length never seen
   kCrowd = KDGAT_COL_CROWD,           ///< largest

@@ -31,12 +31,11 @@ double expected_unknown(const VehicleProfile& profile) {
          static_cast<double>(std::max<int64_t>(profile.frames, 1));
 }
 
-/// kdgat_vehicle.rare: from some number of frames on all are the same.
+/// kdgat_vehicle.rare: for each number of frames that a window may have.
 std::vector<float> rare_of(const VehicleProfile& profile, int64_t window) {
   const double usual = expected_unknown(profile) * static_cast<double>(window);
   std::vector<float> out;
   for (int64_t count = 0; count <= window; ++count) out.push_back(rareness(count, usual));
-  while (out.size() > 1 && out.back() == out[out.size() - 2]) out.pop_back();
   return out;
 }
 
