@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
-#include <numeric>
 
 #include "pipeline/records/http.h"
 #include "pipeline/records/mlflow_sync.h"
@@ -39,8 +38,10 @@ RunRecords records_to(const fs::path& run, const std::string& uri, double second
   return RunRecords(run, {false, false, uri, "kd-gat-pipeline"}, seconds);
 }
 
-std::string joined(const std::vector<std::string>& list) {
-  return std::accumulate(list.begin(), list.end(), std::string());
+std::string joined(const std::vector<Diagnostic>& list) {
+  std::string out;
+  for (const Diagnostic& one : list) out += one.text();
+  return out;
 }
 
 }  // namespace
@@ -229,7 +230,7 @@ TEST_CASE("a server that refuses, hangs or talks nonsense is one problem, in tim
     const auto outcome = records_to(run, uri, seconds).update(true);
     CHECK(outcome.sent == 0);
     REQUIRE(outcome.problems.size() == 1);
-    return outcome.problems.front();
+    return outcome.problems.front().text();
   };
   const HeldPort nobody;
   CHECK_THAT(problem("http://127.0.0.1:" + nobody.text(), kSeconds), Contains("no connection"));

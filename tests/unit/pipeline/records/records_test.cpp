@@ -311,8 +311,8 @@ TEST_CASE("a run.json of other types is a problem in words, and nothing outside 
     const fs::path run = begin_run(scratch.path());
     write_json(run / "run.json", document);
     RunRecords records(run, {true, true, (scratch / "mlruns").string(), "kdgat"}, 5);
-    for (const std::string& problem : records.update(true).problems) {
-      CHECK_THAT(problem, Contains("run.json") && !Contains("json.exception"));
+    for (const Diagnostic& problem : records.update(true).problems) {
+      CHECK_THAT(problem.message, Contains("run.json") && !Contains("json.exception"));
     }
   }
   for (const char* name : {"..", "../other", "", ".", "/etc"}) {
@@ -324,9 +324,9 @@ TEST_CASE("a run.json of other types is a problem in words, and nothing outside 
     append_text(run.parent_path() / "other" / "journal.jsonl",
                 journal_line(epoch_event(1, 0.5), 1));
     RunRecords records(run, {false, false, (scratch / "mlruns").string(), "kdgat"}, 5);
-    const std::vector<std::string> problems = records.update(true).problems;
+    const std::vector<Diagnostic> problems = records.update(true).problems;
     REQUIRE(problems.size() == 1);
-    CHECK_THAT(problems.at(0), Contains("names no step"));
+    CHECK_THAT(problems.at(0).message, Contains("names no step"));
   }
 }
 
