@@ -52,7 +52,7 @@ const std::vector<Candidate>& global_flags() {
 
 class AtCursor {
  public:
-  AtCursor(const std::vector<Verb>& verbs, const Context& context, Words words)
+  AtCursor(const std::vector<Verb>& verbs, const Context& context, const Words& words)
       : verbs_(verbs), context_(context), before_(with_values(words)) {
     if (before_.empty()) return;
     current_ = before_.back();
