@@ -48,6 +48,7 @@ kdgat_add_tests(kdgat_graph_tests
     tests/unit/engine/data/can/windows/log_windows_test.cpp
     tests/unit/engine/data/can/frames/protocol_ids_test.cpp
     tests/unit/engine/data/can/windows/payload_laws_test.cpp
+    tests/unit/engine/data/can/windows/relative_early_test.cpp
     tests/unit/engine/data/can/windows/relative_times_test.cpp
     tests/unit/engine/data/can/windows/relative_windows_test.cpp
     tests/unit/engine/arrays/bit_space_test.cpp
