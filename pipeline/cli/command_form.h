@@ -12,6 +12,7 @@ namespace kdgat {
 
 /// What a shell offers for a word or the value of a flag.
 struct Offer {
+  /// Runs also by their folders.
   enum Kind { kFiles, kRuns, kPresets, kSites, kStages, kCards, kVerbs };
   std::vector<Kind> kinds;
   std::vector<std::string> words;  ///< further ones, as they are typed

@@ -23,7 +23,7 @@ AdaptRequest read_adapt_request(const Context& context, const json& schema,
                                 const std::vector<std::string>& words) {
   AdaptRequest request;
   CommandLine line(context, "kdgat adapt");
-  line.word(request.run, {Offer::kRuns, Offer::kFiles});
+  line.word(request.run, Offer::kRuns);
   line.words([&](const std::string& log) { request.logs.push_back(log); }, Offer::kFiles);
   line.value("-o,--output", request.output, Offer::kFiles);
   line.flag("--force", request.force);

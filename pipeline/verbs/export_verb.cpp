@@ -28,7 +28,7 @@ ExportRequest read_export_request(const Context& context, const json& schema,
   CommandLine line(context, "kdgat export");
   line.value(
       "--check", [&](const std::string& log) { request.logs.push_back(log); }, Offer::kFiles);
-  line.word(request.run, {Offer::kRuns, Offer::kFiles});
+  line.word(request.run, Offer::kRuns);
   line.value("-o,--output", request.output, Offer::kFiles);
   line.flag("--force", request.force);
   const CommandLine::Set set = request.declare(line, schema);

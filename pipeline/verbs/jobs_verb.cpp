@@ -193,7 +193,7 @@ struct Named {
 };
 
 void declare(CommandLine& line, Named& named) {
-  line.word(named.run, {Offer::kRuns, Offer::kFiles});
+  line.word(named.run, Offer::kRuns);
   line.value("--root", named.root, Offer::kFiles);
   line.value("--seed", [&named, &line](const std::string& text) {
     constexpr std::size_t kDigits = 9;

@@ -302,7 +302,7 @@ int estimate(Context& context, const std::vector<std::string>& said) {
 int report(Context& context, const std::vector<std::string>& words) {
   std::string name, svg, root = "runs";
   CommandLine line(context, "kdgat memory report");
-  line.word(name, {Offer::kRuns, Offer::kFiles});
+  line.word(name, Offer::kRuns);
   line.value("--svg", svg, Offer::kFiles);
   line.value("--root", root, Offer::kFiles);
   line.parse(words);

@@ -100,8 +100,7 @@ int report_verb(Context& context, const std::vector<std::string>& arguments) {
   std::vector<std::string> names;
   std::string output, notes_file, log, root = "runs";
   CommandLine line(context, "kdgat report");
-  line.words([&](const std::string& name) { names.push_back(name); },
-             {Offer::kRuns, Offer::kFiles});
+  line.words([&](const std::string& name) { names.push_back(name); }, Offer::kRuns);
   line.value("-o,--output", output, Offer::kFiles);
   line.value("--notes", notes_file, Offer::kFiles);
   line.value("--log", log, Offer::kFiles);

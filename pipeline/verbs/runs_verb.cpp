@@ -101,7 +101,7 @@ std::string files_text(const RunRecord& run) {
 int show_run(Context& context, const std::vector<std::string>& words) {
   std::string name, root = "runs";
   CommandLine line(context, "kdgat runs show");
-  line.word(name, {Offer::kRuns, Offer::kFiles});
+  line.word(name, Offer::kRuns);
   line.value("--root", root, Offer::kFiles);
   line.parse(words);
   const std::vector<std::string> names(name.empty() ? 0 : 1, name);
@@ -263,8 +263,7 @@ int remove(Context& context, const std::vector<std::string>& words) {
   std::string root = "runs";
   bool is_dry = false, is_forced = false, is_sure = false;
   CommandLine line(context, "kdgat runs rm");
-  line.words([&](const std::string& name) { names.push_back(name); },
-             {Offer::kRuns, Offer::kFiles});
+  line.words([&](const std::string& name) { names.push_back(name); }, Offer::kRuns);
   line.value("--root", root, Offer::kFiles);
   line.flag("-n,--dry-run", is_dry);
   line.flag("-y,--yes", is_sure);

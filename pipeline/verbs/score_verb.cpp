@@ -45,7 +45,7 @@ ScoreRequest read_request(const Context& context, const json& schema,
   ScoreRequest request;
   CommandLine line(context, "kdgat score");
   line.word(request.log, Offer::kFiles);
-  line.value("--run", request.run, {Offer::kRuns, Offer::kFiles});
+  line.value("--run", request.run, Offer::kRuns);
   line.value("-o,--output", request.output, Offer::kFiles);
   line.value("--fail-on", request.fail_on, {kAttackDecision});
   line.value("--device", request.device, {"cpu", "cuda"});

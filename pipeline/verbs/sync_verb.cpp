@@ -29,8 +29,7 @@ struct SyncWords {
 SyncWords parse(Context& context, const std::vector<std::string>& arguments) {
   SyncWords words;
   CommandLine line(context, "kdgat sync");
-  line.words([&](const std::string& run) { words.runs.push_back(run); },
-             {Offer::kRuns, Offer::kFiles});
+  line.words([&](const std::string& run) { words.runs.push_back(run); }, Offer::kRuns);
   line.value("--root", words.root, Offer::kFiles);
   line.value("--to", words.to, Offer::kFiles);
   line.flag("--follow", words.follow);

@@ -299,7 +299,7 @@ int show_sweep(Context& context, const std::vector<std::string>& words) {
   int64_t copies = 1;
   double buffer = 2, model = 1.5;
   CommandLine line(context, "kdgat tune show");
-  line.word(name, {Offer::kRuns, Offer::kFiles});
+  line.word(name, Offer::kRuns);
   line.value("--root", root, Offer::kFiles);
   line.value("--simulate", size);
   whole_number(line, "--copies", copies);

@@ -92,7 +92,7 @@ WatchRequest read_watch_request(const Context& context, const json& schema,
   json filters = json::array();
   CommandLine line(context, "kdgat watch");
   line.words([&](const std::string& bus) { request.buses.push_back(bus); });
-  line.value("--run", request.run, {Offer::kRuns, Offer::kFiles});
+  line.value("--run", request.run, Offer::kRuns);
   const CommandLine::Set set = request.declare(line, schema);
   line.value("--threshold", [&](const std::string& text) {
     const std::optional<double> number = finite_number(text);

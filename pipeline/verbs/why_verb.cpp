@@ -33,7 +33,7 @@ WhyRequest read_why_request(const Context& context, const json& schema,
   std::vector<std::string> chosen;
   CommandLine line(context, "kdgat why");
   line.word(request.log, Offer::kFiles);
-  line.value("--run", request.run, {Offer::kRuns, Offer::kFiles});
+  line.value("--run", request.run, Offer::kRuns);
   request.ModelWords::declare(line, schema);
   request.EngineWords::declare(line);
   const auto choice = [&](const std::string& flag, const std::string& what, bool is_number) {

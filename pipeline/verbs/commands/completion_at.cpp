@@ -187,6 +187,7 @@ class AtCursor {
         break;
       case Offer::kRuns:
         found = run_candidates(root());
+        out_.has_files = true;  // a run may be named by its folder
         break;
       case Offer::kPresets:
         // Several, with commas between them.

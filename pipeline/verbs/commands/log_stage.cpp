@@ -55,7 +55,7 @@ Help help_around(const char* head, const char* takes, json (*options)(const Plug
 }
 
 CommandLine::Set ModelWords::declare(CommandLine& line, const json& schema) {
-  line.value("--model", model, {Offer::kRuns, Offer::kFiles});
+  line.value("--model", model, Offer::kRuns);
   line.value("--root", root, Offer::kFiles);
   return line.options_of(schema, options);
 }

@@ -253,8 +253,7 @@ int compare_runs(Context& context, const std::vector<std::string>& words) {
   std::string root = "runs", form = "text";
   bool is_by_run = false;
   CommandLine line(context, "kdgat runs compare");
-  line.words([&](const std::string& name) { names.push_back(name); },
-             {Offer::kRuns, Offer::kFiles});
+  line.words([&](const std::string& name) { names.push_back(name); }, Offer::kRuns);
   line.value("--root", root, Offer::kFiles);
   line.value("--format", form, Offer(table_formats()));
   line.flag("--by-run", is_by_run);

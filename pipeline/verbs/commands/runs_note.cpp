@@ -16,7 +16,7 @@ int note_run(Context& context, const std::vector<std::string>& words) {
   std::vector<std::string> text;
   LabelChange change;
   CommandLine line(context, "kdgat runs note");
-  line.word(run, {Offer::kRuns, Offer::kFiles});
+  line.word(run, Offer::kRuns);
   line.words([&](const std::string& word) { text.push_back(word); });
   line.value("--root", root, Offer::kFiles);
   line.value("--name", [&](const std::string& name) { change.name = name; });

@@ -112,7 +112,7 @@ int score_rows(Context& context, const PluginDescription& plugin,
   std::string source, output, device = "cpu", threads = "1";
   CommandLine line(context, "kdgat score");
   line.word(source, Offer::kFiles);
-  line.value("--run", asked.run, {Offer::kRuns, Offer::kFiles});
+  line.value("--run", asked.run, Offer::kRuns);
   line.value("-o,--output", output, Offer::kFiles);
   line.value("--device", device, {"cpu", "cuda"});
   line.value("--threads", threads);
