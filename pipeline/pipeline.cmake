@@ -24,7 +24,7 @@ kdgat_add_room(kdgat_core pipeline/report
   report_results report_run report_seeds report_sweep report_training report_windows)
 kdgat_add_room(kdgat_core pipeline/run
   artifacts find_model journal plan plan_reasons replicates requirements run_figures run_index
-  run_index_file run_labels run_lock run_pivot run_query run_record run_work seed_statistics
+  run_index_data run_labels run_lock run_pivot run_query run_record run_work seed_statistics
   step_metrics)
 kdgat_add_room(kdgat_core pipeline/show
   bars_svg chart_scale chart_svg line_width markdown markup parallel_svg printable_stream problem
@@ -32,7 +32,7 @@ kdgat_add_room(kdgat_core pipeline/show
 kdgat_add_room(kdgat_core pipeline/slurm
   job_failure job_retry job_script job_states site_profile submission)
 kdgat_add_room(kdgat_core pipeline/system
-  clock git hash home_path json_file log machine owned_fd parallel program secrets signals subprocess
+  clock database git hash home_path json_file log machine owned_fd parallel program secrets signals subprocess
   temporary tensor_file)
 kdgat_add_room(kdgat_core pipeline/tune
   admission replicate_runs space sweep sweep_record sweep_table trial_process)
@@ -53,7 +53,7 @@ target_include_directories(kdgat_core PUBLIC .)
 kdgat_optimise_little(kdgat_core)
 target_compile_definitions(kdgat_core PUBLIC KDGAT_VERSION="${PROJECT_VERSION}")
 target_link_libraries(kdgat_core PUBLIC kdgat_sdk kdgat_graph
-                      PRIVATE ${YAML_CPP} CLI11::CLI11 fmt::fmt-header-only Threads::Threads ${CMAKE_DL_LIBS})
+                      PRIVATE ${YAML_CPP} CLI11::CLI11 fmt::fmt-header-only ${SQLITE} Threads::Threads ${CMAKE_DL_LIBS})
 # Headers alone, so that there is nothing to bring along; the target spdlog_header_only would link
 # fmt's library.
 target_compile_definitions(kdgat_core PRIVATE

@@ -370,7 +370,7 @@ void Run::set_records(json targets, double cpu_seconds) {
   });
 }
 
-void Run::finish(int exit_code, const std::string& headline) {
+void Run::finish(int exit_code, const std::optional<std::string>& headline) {
   change([&](json& document) {
     const int code = is_shared_ ? code_of_steps(document, exit_code) : exit_code;
     document.erase("exit_code");
@@ -380,7 +380,7 @@ void Run::finish(int exit_code, const std::string& headline) {
     if (code < 0) return;
     document["finished"] = iso_now();
     document["exit_code"] = code;
-    if (!headline.empty()) document["headline"] = headline;
+    if (headline) document["headline"] = *headline;
     document["bytes"] = size_on_disk(folder());
   });
 }

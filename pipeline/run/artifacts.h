@@ -82,7 +82,7 @@ class Run {
   void set_records(nlohmann::json targets, double cpu_seconds = 0);
   /// Of a submitted run: 0 once every step is done, that of a failed step, none while steps wait.
   /// `headline`: the figures of the run in a line, so that a list of runs need not look for them.
-  void finish(int exit_code, const std::string& headline = "");
+  void finish(int exit_code, const std::optional<std::string>& headline = {});
   /// Adds judged requirements (requirements.h), each in the place of what was said of the same one.
   void record_requirements(const nlohmann::json& list);
   /// From now on jobs work on it, each by join().

@@ -166,11 +166,12 @@ std::string headline(const RunRecord& run, const PluginCatalog& catalog) {
   return out.empty() ? "" : out + "  " + step + ", val";
 }
 
-std::string headline_to_record(const std::filesystem::path& run, const PluginCatalog& catalog) {
+std::optional<std::string> headline_to_record(const std::filesystem::path& run,
+                                              const PluginCatalog& catalog) {
   try {
     return headline(read_run(run), catalog);
   } catch (const std::exception&) {
-    return "";  // a list looks again; the end of a run must not fail here
+    return {};  // a list looks again; the end of a run must not fail here
   }
 }
 

@@ -40,8 +40,9 @@ std::vector<Figure> marked_figures(const std::vector<Figure>& figures, const std
 
 /// "F1 0.838  AUC 0.955  classifier, val"; "" if the run has no figures.
 std::string headline(const RunRecord& run, const PluginCatalog& catalog);
-/// The same of the run in a folder, for its own record; "" also where its files cannot be read.
-std::string headline_to_record(const std::filesystem::path& run, const PluginCatalog& catalog);
+/// The same of the run in a folder, for its own record; none where its files cannot be read.
+std::optional<std::string> headline_to_record(const std::filesystem::path& run,
+                                              const PluginCatalog& catalog);
 
 /// A row of numbers that several runs have, in the order of the runs.
 struct FigureRow {

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <ctime>
 #include <exception>
-#include <map>
+#include <unordered_map>
 #include <utility>
 
+#include "engine/file/cache_folder.h"
 #include "pipeline/run/run_figures.h"
 #include "pipeline/show/json_lookup.h"
+#include "pipeline/system/hash.h"
 #include "pipeline/system/json_file.h"
 #include "pipeline/system/owned_fd.h"
 #include "pipeline/system/parallel.h"
@@ -27,105 +29,94 @@ constexpr int64_t kYoung = 2 * kSecond;
 
 int64_t nanoseconds(const timespec& time) { return time.tv_sec * kSecond + time.tv_nsec; }
 
-/// All zero where there is no such file.
-FileStamp stamp_at(int folder, const char* name) {
-  struct stat about {};
-  if (::fstatat(folder, name, &about, 0) != 0 || !S_ISREG(about.st_mode)) return {};
-  return {nanoseconds(about.st_mtim), nanoseconds(about.st_ctim), about.st_size,
-          static_cast<int64_t>(about.st_ino)};
+std::string text_of(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
-
-OwnedFd open_folder(const fs::path& folder) {
-  return OwnedFd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-}
-
-/// Whether a file was left alone long enough for its stamp to tell it from what comes after.
-bool is_settled(const FileStamp& stamp, int64_t read_at) {
-  return std::max(stamp.modified, stamp.changed) + kYoung < read_at;
-}
-
-/// Texts of options and figures before they are numbers of a pool.
-using ReadOptions = std::vector<std::pair<std::string, std::string>>;
-struct ReadStep {
-  std::string step;
-  FileStamp config, metrics;
-  ReadOptions options;
-  std::vector<Figure> figures;
-};
 
 std::string key_of(const Figure& figure) {
   return figure.model + "." + (figure.part.empty() ? "" : figure.part + ".") + figure.name;
 }
 
-ReadStep read_cells(const std::string& step, const fs::path& folder) {
-  ReadStep out;
-  out.step = step;
-  const OwnedFd at = open_folder(folder);
-  out.config = stamp_at(at.get(), "config.json");
-  out.metrics = stamp_at(at.get(), "metrics.json");
+ReadFolder read_step(const std::string& step, const fs::path& folder) {
+  ReadFolder out;
   const json config = read_json(folder / "config.json");
   if (const json& seed = below(config, "seed"); seed.is_number()) {
-    out.options.emplace_back("seed", seed.dump());
+    out.options.push_back({"seed", seed.dump(), 0});
   }
   for (const auto& [name, value] : below(config, "options").items()) {
-    std::string key = step;
-    key += ".";
-    key += name;
-    out.options.emplace_back(std::move(key),
-                             value.dump(-1, ' ', false, json::error_handler_t::replace));
+    out.options.push_back({step + "." + name, text_of(value), 0});
   }
-  out.figures = figures_of_step(step, folder);
-  return out;
-}
-
-/// Whether the files of the steps are those that were read.
-bool is_same(const std::vector<StepCells>& known, const fs::path& run) {
-  const OwnedFd folder = open_folder(run);
-  return std::all_of(known.begin(), known.end(), [&](const StepCells& cells) {
-    return stamp_at(folder.get(), (cells.step + "/config.json").c_str()) == cells.config &&
-           stamp_at(folder.get(), (cells.step + "/metrics.json").c_str()) == cells.metrics;
-  });
-}
-
-ReadOptions data_options(const RunRecord& run) {
-  ReadOptions out;
-  for (const auto& [name, value] : below(run.data, "options").items()) {
-    out.emplace_back("data." + name, value.dump(-1, ' ', false, json::error_handler_t::replace));
-  }
-  if (const std::string path = word(run.data, "path"); !path.empty()) {
-    out.emplace_back("data.path", json(path).dump(-1, ' ', false, json::error_handler_t::replace));
-  }
-  return out;
-}
-
-std::vector<OptionCell> pooled(const ReadOptions& options, TextPool& texts) {
-  std::vector<OptionCell> out;
-  out.reserve(options.size());
-  for (const auto& [key, value] : options) out.push_back({texts.id_of(key), texts.id_of(value)});
-  return out;
-}
-
-StepCells pooled(const ReadStep& read, TextPool& texts) {
-  StepCells out{read.step, read.config, read.metrics, pooled(read.options, texts), {}};
-  for (const Figure& figure : read.figures) {
+  for (const Figure& figure : figures_of_step(step, folder)) {
     json kind = figure;
     kind.erase("value");
-    out.figures.push_back({texts.id_of(key_of(figure)),
-                           texts.id_of(kind.dump(-1, ' ', false, json::error_handler_t::replace)),
-                           figure.value});
+    out.figures.push_back({key_of(figure), text_of(kind), figure.value});
+  }
+  return out;
+}
+
+/// What a run as a whole was asked.
+ReadFolder options_of(const RunRecord& run) {
+  ReadFolder out;
+  for (const auto& [name, value] : below(run.data, "options").items()) {
+    out.options.push_back({"data." + name, text_of(value), 0});
+  }
+  if (const std::string path = word(run.data, "path"); !path.empty()) {
+    out.options.push_back({"data.path", text_of(path), 0});
   }
   return out;
 }
 
 fs::path whole_path(const fs::path& path) { return fs::absolute(path).lexically_normal(); }
 
+IndexData load(const fs::path& file) {
+  try {
+    if (const auto bytes = file_text(file, kLargestIndex)) return IndexData(*bytes);
+  } catch (const std::exception&) {
+    return {};  // damaged, or of another version: it is made again
+  }
+  return {};
+}
+
 }  // namespace
 
-struct RunIndex::Place {
-  std::string key;
-  fs::path folder;
-  FileStamp run_file, labels_file;
+/// What tells that files are those that were read, and when the last of them was written.
+struct RunIndex::Stamp {
+  std::string text;
+  int64_t last = 0;
+
+  /// Adds a file of an open folder, or that it is not there. False: there is no such file.
+  bool add(int folder, const char* name) {
+    struct stat about {};
+    if (::fstatat(folder, name, &about, 0) != 0 || !S_ISREG(about.st_mode)) {
+      text += "-;";
+      return false;
+    }
+    const int64_t modified = nanoseconds(about.st_mtim), changed = nanoseconds(about.st_ctim);
+    for (const int64_t value : {modified, changed, static_cast<int64_t>(about.st_size),
+                                static_cast<int64_t>(about.st_ino)}) {
+      text += std::to_string(value) + ' ';
+    }
+    text += ';';
+    last = std::max({last, modified, changed});
+    return true;
+  }
+  /// The text, or "" while what was read at a time may be written again without another stamp.
+  std::string lasting(int64_t read_at) const { return last + kYoung < read_at ? text : ""; }
 };
+
+struct RunIndex::Place {
+  std::string name, id;
+  fs::path folder;
+  Stamp stamp;
+};
+
+RunIndex::Stamp RunIndex::stamp_of_step(const fs::path& folder) {
+  const OwnedFd at(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  Stamp out;
+  out.add(at.get(), "config.json");
+  out.add(at.get(), "metrics.json");
+  return out;
+}
 
 int64_t RunIndex::system_now() {
   timespec time{};
@@ -133,10 +124,19 @@ int64_t RunIndex::system_now() {
   return nanoseconds(time);
 }
 
-RunIndex::RunIndex(fs::path root, Now now) : root_(std::move(root)), now_(std::move(now)) {
-  if (const auto bytes = file_text(root_ / kIndexFile, kLargestIndex)) {
-    if (auto known = read_index(*bytes)) content_ = std::move(*known);
-  }
+fs::path RunIndex::file_of(const fs::path& root) {
+  const fs::path cache = file::cache_folder();
+  if (cache.empty()) return {};
+  std::error_code ignored;
+  return cache / "runs" / (hash_text(fs::weakly_canonical(root, ignored).string()) + ".sqlite");
+}
+
+RunIndex::RunIndex(fs::path root, fs::path file, Now now)
+    : root_(std::move(root)),
+      whole_root_(whole_path(root_)),
+      file_(std::move(file)),
+      now_(std::move(now)),
+      data_(load(file_)) {
   read_runs(find_runs());
 }
 
@@ -146,169 +146,162 @@ std::vector<RunIndex::Place> RunIndex::find_runs() const {
   for (const auto& set : fs::directory_iterator(root_, ignored)) {
     const std::string dataset = set.path().filename().string();
     for (const auto& run : fs::directory_iterator(set.path(), ignored)) {
-      places.push_back({dataset + "/" + run.path().filename().string(), run.path(), {}, {}});
+      std::string id = run.path().filename().string();
+      places.push_back({dataset + "/" + id, id, run.path(), {}});
     }
   }
   for_each_at_once(places.size(), [&](std::size_t i) {
-    Place& place = places[i];
-    place.run_file = stamp_at(AT_FDCWD, (place.folder / "run.json").c_str());
-    if (place.run_file == FileStamp()) return;
-    place.labels_file = stamp_at(AT_FDCWD, (place.folder / kLabelsFile).c_str());
+    Stamp stamp;
+    if (!stamp.add(AT_FDCWD, (places[i].folder / "run.json").c_str())) return;
+    stamp.add(AT_FDCWD, (places[i].folder / kLabelsFile).c_str());
+    places[i].stamp = std::move(stamp);
   });
-  std::erase_if(places, [](const Place& place) { return place.run_file == FileStamp(); });
+  std::erase_if(places, [](const Place& place) { return place.stamp.text.empty(); });
+  std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
+    return a.id > b.id;  // the newest first
+  });
   return places;
 }
 
-void RunIndex::read_runs(std::vector<Place> places) {
-  std::map<std::string, IndexEntry> known = std::exchange(content_.entries, {});
-  const std::size_t before = known.size();
-  std::vector<IndexEntry> entries(places.size());
+void RunIndex::read_runs(const std::vector<Place>& places) {
+  std::map<std::string, KnownRun> known = data_.runs();
+  std::vector<std::optional<RunRecord>> records(places.size());
   std::vector<std::size_t> unknown;
   for (std::size_t i = 0; i < places.size(); ++i) {
-    const auto found = known.find(places[i].key);
-    if (found != known.end() && found->second.run_file == places[i].run_file &&
-        found->second.labels_file == places[i].labels_file) {
-      entries[i] = std::move(found->second);
-      RunRecord& run = entries[i].record;
-      run.folder = places[i].folder;
-      for (StepRecord& step : run.steps) {
-        if (step.folder.empty()) step.folder = run.folder / step.step;
-      }
-    } else {
+    const auto found = known.find(places[i].name);
+    if (found == known.end() || found->second.stamp != places[i].stamp.text) {
       unknown.push_back(i);
+      continue;
     }
+    RunRecord& run = records[i].emplace(std::move(found->second.record));
+    run.folder = places[i].folder;
+    run.id = places[i].id;
+    for (StepRecord& step : run.steps) {
+      if (step.made_by.empty()) step.made_by = run.id;
+      step.folder = step.folder.empty() ? run.folder / step.step : whole_root_ / step.folder;
+    }
+    known.erase(found);
   }
-  std::vector<char> is_run(places.size(), 1), is_new(places.size(), 0);
-  std::vector<ReadOptions> options(places.size());
   const int64_t began = now_();
   for_each_at_once(unknown.size(), [&](std::size_t at) {
     const std::size_t i = unknown[at];
-    is_new[i] = 1;
-    entries[i].run_file = places[i].run_file;
-    entries[i].labels_file = places[i].labels_file;
     try {
-      RunRecord& run = entries[i].record = read_run_file(places[i].folder);
-      options[i] = data_options(run);
-      run.data = run.requirements = run.git = nullptr;
+      records[i] = read_run_file(places[i].folder);
     } catch (const std::exception&) {
-      is_run[i] = 0;  // half of a run: nothing to list
+      return;  // half of a run: nothing to list
     }
   });
-  std::vector<std::size_t> order;
+  for (const auto& [place, stale] : known) {
+    data_.remove_run(place);
+    has_news_ = has_news_ || !stale.stamp.empty();
+  }
+  for (const std::size_t i : unknown) {
+    if (!records[i]) continue;
+    RunRecord& run = *records[i];
+    RunRecord named = run;
+    for (StepRecord& step : named.steps) {
+      const bool is_own = step.folder == run.folder / step.step;
+      step.folder = is_own ? "" : folder_name(step.folder);
+      if (step.made_by == run.id) step.made_by.clear();
+    }
+    const std::string stamp = run.exit_code ? places[i].stamp.lasting(began) : "";
+    data_.put_run(places[i].name, stamp, named);
+    ReadFolder options = options_of(run);
+    options.stamp = stamp;
+    data_.put_folder(places[i].name, options);
+    run.data = run.requirements = run.git = nullptr;
+    has_news_ = has_news_ || !stamp.empty();
+  }
   for (std::size_t i = 0; i < places.size(); ++i) {
-    if (is_run[i] != 0) order.push_back(i);
+    if (!records[i]) continue;
+    runs_.push_back(std::move(*records[i]));
+    places_.push_back(places[i].name);
   }
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return entries[a].record.id > entries[b].record.id;
-  });
-  for (const std::size_t i : order) {
-    IndexEntry& entry = entries[i];
-    if (is_new[i] != 0) entry.options = pooled(options[i], content_.texts);
-    const bool is_lasting = entry.record.exit_code && is_settled(entry.run_file, began) &&
-                            is_settled(entry.labels_file, began);
-    has_news_ = has_news_ || (is_new[i] != 0 && is_lasting);
-    is_lasting_.push_back(is_lasting);
-    keys_.push_back(places[i].key);
-    runs_.push_back(entry.record);
-    content_.entries[places[i].key] = std::move(entry);
-  }
-  has_news_ = has_news_ || before > order.size();
+}
+
+/// Relative to the root where it lies below it.
+std::string RunIndex::folder_name(const fs::path& folder) const {
+  const fs::path whole = whole_path(folder), relative = whole.lexically_relative(whole_root_);
+  const bool is_below = !relative.empty() && *relative.begin() != "..";
+  return (is_below ? relative : whole).string();
 }
 
 void RunIndex::read_values() {
-  if (!values_.empty() || runs_.empty()) return;
-  std::vector<char> is_stale(runs_.size(), 0);
-  std::vector<std::vector<ReadStep>> read(runs_.size());
-  const int64_t began = now_();
-  for_each_at_once(runs_.size(), [&](std::size_t i) {
-    const RunRecord& run = runs_[i];
-    const IndexEntry& entry = content_.entries.at(keys_[i]);
-    if (entry.steps && is_same(*entry.steps, run.folder)) return;
-    is_stale[i] = 1;
-    for (const StepRecord& step : run.steps) {
-      if (!step.is_kept()) read[i].push_back(read_cells(step.step, step.folder));
-    }
-  });
+  if (!folders_.empty() || runs_.empty()) return;
+  struct Folder {
+    std::string name, step;
+    fs::path path;
+    Stamp stamp;
+    int64_t id = 0;
+    std::optional<ReadFolder> read;
+  };
+  const auto known = data_.folders();
+  std::vector<Folder> folders;
+  std::unordered_map<std::string, std::size_t> place_of;
+  std::vector<std::vector<std::size_t>> of_steps(runs_.size());
   for (std::size_t i = 0; i < runs_.size(); ++i) {
-    if (is_stale[i] == 0) continue;
-    std::vector<StepCells>& steps = content_.entries.at(keys_[i]).steps.emplace();
-    bool is_lasting = is_lasting_[i];
-    for (const ReadStep& step : read[i]) {
-      steps.push_back(pooled(step, content_.texts));
-      is_lasting = is_lasting && is_settled(step.config, began) && is_settled(step.metrics, began);
+    for (const StepRecord& step : runs_[i].steps) {
+      std::string name = step.is_kept() ? folder_name(step.folder) : places_[i] + "/" + step.step;
+      const auto [place, is_new] = place_of.try_emplace(name, folders.size());
+      if (is_new) {
+        folders.push_back(
+            {std::move(name), step.folder.filename().string(), step.folder, {}, 0, {}});
+      }
+      of_steps[i].push_back(place->second);
     }
-    is_lasting_[i] = is_lasting;
-    has_news_ = has_news_ || is_lasting;
   }
-  join_values();
+  const int64_t began = now_();
+  for_each_at_once(folders.size(), [&](std::size_t i) {
+    Folder& folder = folders[i];
+    folder.stamp = stamp_of_step(folder.path);
+    const auto found = known.find(folder.name);
+    if (found != known.end() && found->second.stamp == folder.stamp.text) {
+      folder.id = found->second.id;
+      return;
+    }
+    folder.read = read_step(folder.step, folder.path);
+    folder.read->stamp = folder.stamp.lasting(began);
+  });
+  for (Folder& folder : folders) {
+    if (!folder.read) continue;
+    folder.id = data_.put_folder(folder.name, *folder.read);
+    has_news_ = has_news_ || !folder.read->stamp.empty();
+    folder.read.reset();
+  }
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    std::vector<int64_t>& ids = folders_.emplace_back();
+    ids.push_back(known.at(places_[i]).id);
+    for (const std::size_t folder : of_steps[i]) ids.push_back(folders[folder].id);
+  }
 }
 
-/// Kept steps have what the run that made them says, if it is one of these; else their files say
-/// it.
-void RunIndex::join_values() {
-  std::map<std::string, std::size_t> by_folder;
-  const bool has_kept = std::any_of(runs_.begin(), runs_.end(), [](const RunRecord& run) {
-    return std::any_of(run.steps.begin(), run.steps.end(),
-                       [](const StepRecord& step) { return step.is_kept(); });
-  });
-  for (std::size_t i = 0; has_kept && i < runs_.size(); ++i) {
-    by_folder[whole_path(runs_[i].folder).string()] = i;
-  }
-  const auto cells_of = [&](const StepRecord& step, std::vector<StepCells>& outside) {
-    const fs::path folder = whole_path(step.folder);
-    if (const auto run = by_folder.find(folder.parent_path().string()); run != by_folder.end()) {
-      for (const StepCells& cells : *content_.entries.at(keys_[run->second]).steps) {
-        if (cells.step == folder.filename().string()) return &cells;
-      }
-    }
-    outside = {pooled(read_cells(step.step, step.folder), content_.texts)};
-    return const_cast<const StepCells*>(outside.data());
-  };
-  values_.resize(runs_.size());
-  for (std::size_t i = 0; i < runs_.size(); ++i) {
-    const IndexEntry& entry = content_.entries.at(keys_[i]);
-    RunValues& values = values_[i];
-    values.options = entry.options;
-    const auto add = [&](const StepCells& cells, std::size_t step) {
-      values.options.insert(values.options.end(), cells.options.begin(), cells.options.end());
-      values.figures.insert(values.figures.end(), cells.figures.begin(), cells.figures.end());
-      values.step_of.resize(values.figures.size(), static_cast<uint32_t>(step));
-    };
-    auto own = entry.steps->begin();
-    for (std::size_t at = 0; at < runs_[i].steps.size(); ++at) {
-      const StepRecord& step = runs_[i].steps[at];
-      std::vector<StepCells> outside;
-      add(step.is_kept() ? *cells_of(step, outside) : *own++, at);
+const RunColumn& RunIndex::column(KeyOf of, const std::string& key) const {
+  const auto [found, is_new] = columns_.try_emplace({of, key});
+  RunColumn& out = found->second;
+  if (!is_new) return out;
+  std::unordered_map<int64_t, KnownCell> by_folder;
+  for (KnownCell& cell : data_.cells(of, key)) by_folder[cell.folder] = std::move(cell);
+  out.resize(runs_.size());
+  for (std::size_t i = 0; !by_folder.empty() && i < folders_.size(); ++i) {
+    for (std::size_t at = 0; at < folders_[i].size() && !out[i]; ++at) {
+      const auto cell = by_folder.find(folders_[i][at]);
+      if (cell == by_folder.end()) continue;
+      out[i] = RunCell{cell->second.text, cell->second.value, {}};
+      if (at > 0) out[i]->step = at - 1;
     }
   }
+  return out;
 }
 
 void RunIndex::save() {
-  if (!has_news_) return;
+  if (!has_news_ || file_.empty()) return;
   has_news_ = false;
   try {
-    IndexContent lasting;
-    std::swap(lasting.texts, content_.texts);
-    for (std::size_t i = 0; i < runs_.size(); ++i) {
-      if (!is_lasting_[i]) continue;
-      IndexEntry entry = content_.entries.at(keys_[i]);
-      for (StepRecord& step : entry.record.steps) {
-        if (step.folder == entry.record.folder / step.step) step.folder.clear();
-      }
-      lasting.entries.emplace(keys_[i], std::move(entry));
-    }
-    const std::string bytes = index_bytes(lasting);
-    std::swap(lasting.texts, content_.texts);
-    write_guarded(root_ / kIndexFile, bytes);
+    fs::create_directories(file_.parent_path());
+    write_guarded(file_, data_.bytes(), true);
   } catch (const std::exception&) {
-    return;  // another's root, or a full disk: the next list reads the runs again
+    return;  // no room, or another's folder: the next list reads the runs again
   }
-}
-
-Figure figure_of(const FigureCell& cell, const TextPool& texts) {
-  Figure out = json::parse(texts.text(cell.kind)).get<Figure>();
-  out.value = cell.value;
-  return out;
 }
 
 }  // namespace kdgat

@@ -1,75 +1,86 @@
 // The runs below a root, of thousands in a moment: what was read of finished ones is kept in a file
-// (run_index_file.h) and read again only where it is stale.
+// of the user's cache folder and read again only where it is stale. The root itself is only read,
+// and no file is locked, so that it may lie on any file system.
 //
-// An entry is stale once run.json or labels.json of its run have another size, inode, time of
-// change or of their content; what it says of a step's options and figures once config.json or
-// metrics.json of that step have. Nothing is kept of a run that has not ended, nor of a file
-// younger than two seconds, which might be written again within the grain of the clock. The file is
-// replaced as a whole: of two who write it at once one is lost, and what that one knew is read
-// again.
+// A run is stale once run.json or labels.json have another size, inode, time of change or of their
+// content; what a folder of a step says once its config.json or metrics.json have. What has not
+// ended, or is younger than two seconds and might be written again within the grain of the clock,
+// is read again the next time. The file is replaced as a whole: of two who write it at once one is
+// lost, and what that one knew is read again. One that is damaged is as good as none.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "kdgat/result.h"
-#include "pipeline/run/run_index_file.h"
+#include "pipeline/run/run_index_data.h"
 #include "pipeline/run/run_record.h"
 
 namespace kdgat {
 
-/// Options and figures of one run, its kept steps among them.
-struct RunValues {
-  std::vector<OptionCell> options;  ///< "classifier.lr", "data.window", "seed"
-  std::vector<FigureCell> figures;  ///< "classifier.val_loss", "classifier.test_01.f1"
-  std::vector<uint32_t>
-      step_of;  ///< of each figure, the step that says it: place in RunRecord::steps
+/// What a run has for a key.
+struct RunCell {
+  std::string text;  ///< of an option its value as JSON; of a figure all but its value (result.h)
+  double value = 0;  ///< of a figure
+  /// The step that says it, by its place in RunRecord::steps; none: of the run as a whole.
+  std::optional<std::size_t> step;
 };
+/// By place in RunIndex::runs(); none where a run has nothing for the key.
+using RunColumn = std::vector<std::optional<RunCell>>;
 
 class RunIndex {
  public:
   /// Nanoseconds since 1970, as files are dated.
   using Now = std::function<int64_t()>;
 
-  /// Finds every run below `root`. Reads run.json of those that the index does not know. A root
-  /// that is not there has none.
-  explicit RunIndex(std::filesystem::path root, Now now = system_now);
+  /// Finds every run below `root`. Reads run.json of those that the index in `file` does not know;
+  /// with "" there is none. A root that is not there has no runs.
+  RunIndex(std::filesystem::path root, std::filesystem::path file, Now now = system_now);
+  explicit RunIndex(const std::filesystem::path& root) : RunIndex(root, file_of(root)) {}
   static int64_t system_now();
+  /// In the user's cache folder; "" where there is none.
+  static std::filesystem::path file_of(const std::filesystem::path& root);
 
   /// The newest first, as list_runs() has them, but without `data`, `requirements` and `git`, and
   /// of runs that have ended without notes.
   const std::vector<RunRecord>& runs() const { return runs_; }
 
-  /// What values() says, from then on. Reads what the index does not know of it.
+  /// Reads options and figures that the index does not know, of steps and of those that they kept.
   void read_values();
-  /// Of runs()[run]. Call read_values() first.
-  const RunValues& values(std::size_t run) const { return values_.at(run); }
-  const TextPool& texts() const { return content_.texts; }
+  /// What the runs have for an option ("classifier.lr", "data.window", "seed") or a figure
+  /// ("classifier.val_loss", "classifier.test_01.f1"); of several steps the first counts. Call
+  /// read_values() first.
+  const RunColumn& column(KeyOf of, const std::string& key) const;
+  /// Every key that a run has, or had.
+  std::set<std::string> keys(KeyOf of) const { return data_.keys(of); }
 
   /// Writes what is new into the file, or leaves it where it cannot be written. Never throws.
   void save();
 
  private:
+  struct Stamp;
   struct Place;
 
+  static Stamp stamp_of_step(const std::filesystem::path& folder);
   std::vector<Place> find_runs() const;
-  void read_runs(std::vector<Place> places);
-  void join_values();
+  void read_runs(const std::vector<Place>& places);
+  std::string folder_name(const std::filesystem::path& folder) const;
 
-  std::filesystem::path root_;
+  std::filesystem::path root_, whole_root_, file_;
   Now now_;
-  IndexContent content_;  ///< of every run that is there, also those that work
+  IndexData data_;
   std::vector<RunRecord> runs_;
-  std::vector<std::string> keys_;  ///< of runs_, in content_.entries
-  std::vector<bool> is_lasting_;   ///< may be kept in the file
-  std::vector<RunValues> values_;
+  std::vector<std::string> places_;  ///< of runs_: "dataset/id"
+  /// Of runs_, the folder of the run and of each step, by their numbers in data_.
+  std::vector<std::vector<int64_t>> folders_;
+  mutable std::map<std::pair<KeyOf, std::string>, RunColumn> columns_;
   bool has_news_ = false;
 };
-
-/// A figure again from a cell.
-Figure figure_of(const FigureCell& cell, const TextPool& texts);
 
 }  // namespace kdgat

@@ -1,6 +1,7 @@
 #include "pipeline/run/run_pivot.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "pipeline/run/run_figures.h"
@@ -45,20 +46,6 @@ std::vector<Labels> in_order(const std::set<Labels>& labels) {
 
 std::size_t place_of(const std::vector<Labels>& all, const Labels& labels) {
   return static_cast<std::size_t>(std::find(all.begin(), all.end(), labels) - all.begin());
-}
-
-RunKey key_of(const RunIndex& index, RunKey::Kind kind, uint32_t id) {
-  return {kind, index.texts().text(id), id};
-}
-
-std::vector<RunKey> sorted_keys(const RunIndex& index, RunKey::Kind kind,
-                                const std::set<uint32_t>& ids) {
-  std::vector<RunKey> out;
-  out.reserve(ids.size());
-  for (const uint32_t id : ids) out.push_back(key_of(index, kind, id));
-  std::sort(out.begin(), out.end(),
-            [](const RunKey& a, const RunKey& b) { return a.name < b.name; });
-  return out;
 }
 
 }  // namespace
@@ -107,46 +94,22 @@ Pivot make_pivot(const RunIndex& index, const std::vector<std::size_t>& runs,
 }
 
 std::string pivot_text(const RunIndex& index, const Pivot& pivot, const PivotCell& cell) {
-  if (pivot.value_key.kind == RunKey::Kind::kFigure) {
-    for (const FigureCell& one : index.values(cell.runs.front()).figures) {
-      if (one.key != pivot.value_key.id) continue;
-      const Figure like = figure_of(one, index.texts());
-      return figure_text(cell.runs.size() > 1 ? as_mean(like) : like, cell.mean);
-    }
-  }
-  return short_number(cell.mean);
+  const auto value = cell_of(index, cell.runs.front(), pivot.value_key);
+  if (pivot.value_key.kind != RunKey::Kind::kFigure || !value) return short_number(cell.mean);
+  const Figure like = nlohmann::json::parse(value->text).get<Figure>();
+  return figure_text(cell.runs.size() > 1 ? as_mean(like) : like, cell.mean);
 }
 
 std::vector<RunKey> differing_options(const RunIndex& index, const std::vector<std::size_t>& runs) {
-  struct Seen {
-    uint32_t value = 0;
-    std::size_t count = 0, last = 0;
-    bool differs = false;
-  };
-  std::map<uint32_t, Seen> seen;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    for (const OptionCell& cell : index.values(runs[i]).options) {
-      Seen& one = seen[cell.key];
-      if (one.count > 0 && one.last == i) continue;  // said by several steps: the first counts
-      one.differs = one.differs || (one.count > 0 && one.value != cell.value);
-      one.value = cell.value;
-      one.last = i;
-      ++one.count;
-    }
-  }
-  std::set<uint32_t> ids;
-  for (const auto& [key, one] : seen) {
-    if (one.differs || one.count < runs.size()) ids.insert(key);
-  }
-  return sorted_keys(index, RunKey::Kind::kOption, ids);
-}
-
-std::vector<RunKey> all_figures(const RunIndex& index, const std::vector<std::size_t>& runs) {
-  std::set<uint32_t> ids;
-  for (const std::size_t run : runs) {
-    for (const FigureCell& cell : index.values(run).figures) ids.insert(cell.key);
-  }
-  return sorted_keys(index, RunKey::Kind::kFigure, ids);
+  std::vector<RunKey> out = all_keys(index, runs, RunKey::Kind::kOption);
+  std::erase_if(out, [&](const RunKey& key) {
+    const std::optional<RunCell> first = cell_of(index, runs.front(), key);
+    return std::all_of(runs.begin(), runs.end(), [&](std::size_t run) {
+      const std::optional<RunCell> cell = cell_of(index, run, key);
+      return first && cell && cell->text == first->text;
+    });
+  });
+  return out;
 }
 
 }  // namespace kdgat

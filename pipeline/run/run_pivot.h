@@ -40,7 +40,5 @@ std::string pivot_text(const RunIndex& index, const Pivot& pivot, const PivotCel
 
 /// The keys of options in which the runs are not all alike, as some have one that others have not.
 std::vector<RunKey> differing_options(const RunIndex& index, const std::vector<std::size_t>& runs);
-/// The keys of every figure that at least one of them has.
-std::vector<RunKey> all_figures(const RunIndex& index, const std::vector<std::size_t>& runs);
 
 }  // namespace kdgat

@@ -4,7 +4,6 @@
 #include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "pipeline/show/text.h"
 
@@ -20,40 +19,51 @@ RunValue text_value(std::string text) {
   return {std::move(text), number};
 }
 
-std::optional<RunValue> present(const std::string& text) {
-  if (text.empty()) return std::nullopt;
-  return text_value(text);
+/// What a run is, by a word of its own. "" of a run that has none.
+struct OwnKey {
+  const char* name;
+  std::string (*text)(const RunRecord& run);
+  bool is_text = false;  ///< also where it looks like a number
+};
+
+const std::vector<OwnKey>& own_keys() {
+  using Run = const RunRecord&;
+  static const std::vector<OwnKey> keys = {
+      {"run", [](Run run) { return run.id; }, true},
+      {"name", [](Run run) { return run.labels.name; }, true},
+      {"tag", [](Run run) { return joined(run.labels.tags, ", "); }},
+      {"profile", [](Run run) { return run.profile; }},
+      {"dataset", [](Run run) { return run.dataset; }},
+      {"state", [](Run run) { return run.state; }},
+      {"host", [](Run run) { return run.host; }},
+      {"device", [](Run run) { return run.device; }},
+      {"cpu", [](Run run) { return run.cpu; }},
+      {"gpu", [](Run run) { return run.gpu; }},
+      {"kdgat", [](Run run) { return run.version; }},
+      {"libtorch", [](Run run) { return run.libtorch; }},
+      {"started", [](Run run) { return run.started; }},
+      {"threads", [](Run run) { return run.threads > 0 ? std::to_string(run.threads) : ""; }},
+      {"seconds", [](Run run) { return run.seconds() >= 0 ? digits_of(run.seconds()) : ""; }}};
+  return keys;
 }
 
-/// Of a run itself; the order is that of run_keys().
-std::optional<RunValue> own_value(const RunRecord& run, const std::string& key) {
-  if (key == "run") return RunValue{run.id, {}};
-  if (key == "name")
-    return run.labels.name.empty() ? std::nullopt : std::optional(RunValue{run.labels.name, {}});
-  if (key == "tag") return present(joined(run.labels.tags, ", "));
-  if (key == "profile") return present(run.profile);
-  if (key == "dataset") return present(run.dataset);
-  if (key == "state") return present(run.state);
-  if (key == "host") return present(run.host);
-  if (key == "device") return present(run.device);
-  if (key == "cpu") return present(run.cpu);
-  if (key == "gpu") return present(run.gpu);
-  if (key == "kdgat") return present(run.version);
-  if (key == "libtorch") return present(run.libtorch);
-  if (key == "started") return present(run.started);
-  if (key == "threads" && run.threads > 0) return text_value(std::to_string(run.threads));
-  if (key == "seconds" && run.seconds() >= 0) return text_value(digits_of(run.seconds()));
+std::optional<RunValue> own_value(const RunRecord& run, const std::string& name) {
+  for (const OwnKey& key : own_keys()) {
+    if (name != key.name) continue;
+    std::string text = key.text(run);
+    if (text.empty()) return std::nullopt;
+    return key.is_text ? RunValue{std::move(text), {}} : text_value(std::move(text));
+  }
   return std::nullopt;
 }
 
 bool compares(const RunValue& value, const std::string& relation, const RunValue& wanted) {
-  int order = 0;
+  int order = value.text.compare(wanted.text);
   if (value.number && wanted.number) {
     order = *value.number < *wanted.number ? -1 : *value.number > *wanted.number ? 1 : 0;
-  } else if (value.number.has_value() != wanted.number.has_value()) {
-    return relation == "!=";
-  } else {
-    order = value.text.compare(wanted.text);
+  } else if (value.number || wanted.number) {
+    const bool asks_order = relation.front() == '<' || relation.front() == '>';
+    if (asks_order) return false;  // a word is neither less nor more than a number
   }
   if (relation == "=" || relation == "==") return order == 0;
   if (relation == "!=") return order != 0;
@@ -62,21 +72,23 @@ bool compares(const RunValue& value, const std::string& relation, const RunValue
   return relation == ">" ? order > 0 : order >= 0;
 }
 
-/// Every key of the runs' options, and of their figures.
-struct KnownKeys {
-  std::set<std::string> options, figures;
-};
+KeyOf key_of(RunKey::Kind kind) {
+  return kind == RunKey::Kind::kFigure ? KeyOf::kFigure : KeyOf::kOption;
+}
 
-KnownKeys known_keys(const RunIndex& index, const std::vector<std::size_t>& runs) {
-  std::vector<char> option(index.texts().size(), 0), figure(index.texts().size(), 0);
-  for (const std::size_t run : runs) {
-    for (const OptionCell& cell : index.values(run).options) option[cell.key] = 1;
-    for (const FigureCell& cell : index.values(run).figures) figure[cell.key] = 1;
-  }
-  KnownKeys out;
-  for (uint32_t id = 0; id < option.size(); ++id) {
-    if (option[id] != 0) out.options.insert(index.texts().text(id));
-    if (figure[id] != 0) out.figures.insert(index.texts().text(id));
+bool has_any(const RunIndex& index, const std::vector<std::size_t>& runs, const RunKey& key) {
+  const RunColumn& column = index.column(key_of(key.kind), key.name);
+  return std::any_of(runs.begin(), runs.end(),
+                     [&](std::size_t run) { return column[run].has_value(); });
+}
+
+/// Every option or figure of the runs whose key is wanted.
+template <class Wanted>
+std::vector<RunKey> keys_of(const RunIndex& index, const std::vector<std::size_t>& runs,
+                            RunKey::Kind kind, const Wanted& is_wanted) {
+  std::vector<RunKey> out;
+  for (const std::string& name : index.keys(key_of(kind))) {
+    if (RunKey key{kind, name}; is_wanted(name) && has_any(index, runs, key)) out.push_back(key);
   }
   return out;
 }
@@ -86,11 +98,13 @@ bool ends_like(const std::string& key, const std::string& typed) {
          key[key.size() - typed.size() - 1] == '.';
 }
 
-[[noreturn]] void refuse_key(const std::string& typed, const std::set<std::string>& meant,
-                             const KnownKeys& known, const std::string& where) {
+[[noreturn]] void refuse_key(const std::string& typed, const std::vector<RunKey>& meant,
+                             const RunIndex& index, const std::vector<std::size_t>& runs,
+                             const std::string& where) {
   constexpr std::size_t kShown = 8;
-  std::vector<std::string> list(meant.begin(), meant.end());
-  if (!list.empty()) {
+  if (!meant.empty()) {
+    std::vector<std::string> list;
+    for (const RunKey& key : meant) list.push_back(key.name);
     const std::size_t more = list.size() - std::min(list.size(), kShown);
     list.resize(list.size() - more);
     throw Error(ExitCode::kUsage,
@@ -99,8 +113,9 @@ bool ends_like(const std::string& key, const std::string& typed) {
                 "give more of it", where);
   }
   std::vector<std::string> all = run_keys();
-  all.insert(all.end(), known.options.begin(), known.options.end());
-  all.insert(all.end(), known.figures.begin(), known.figures.end());
+  for (const RunKey::Kind kind : {RunKey::Kind::kOption, RunKey::Kind::kFigure}) {
+    for (RunKey& key : all_keys(index, runs, kind)) all.push_back(std::move(key.name));
+  }
   std::string near = nearest(typed, all);
   if (near.empty()) {  // of another step, or a figure without its part
     const std::string last = typed.substr(typed.rfind('.') + 1);  // npos + 1 = 0
@@ -137,10 +152,12 @@ bool meets(const RunIndex& index, std::size_t run, const Condition& condition, c
 }  // namespace
 
 const std::vector<std::string>& run_keys() {
-  static const std::vector<std::string> keys = {
-      "run", "name", "tag",   "profile",  "dataset", "state",   "host",   "device",
-      "cpu", "gpu",  "kdgat", "libtorch", "started", "threads", "seconds"};
-  return keys;
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> out;
+    for (const OwnKey& key : own_keys()) out.emplace_back(key.name);
+    return out;
+  }();
+  return names;
 }
 
 std::optional<Condition> read_condition(const std::string& text, const std::string& where,
@@ -165,58 +182,56 @@ std::optional<Condition> read_condition(const std::string& text, const std::stri
   return std::nullopt;
 }
 
+std::vector<RunKey> all_keys(const RunIndex& index, const std::vector<std::size_t>& runs,
+                             RunKey::Kind kind) {
+  return keys_of(index, runs, kind, [](const std::string&) { return true; });
+}
+
 RunKey find_key(const std::string& typed, const RunIndex& index,
                 const std::vector<std::size_t>& runs, bool is_figure, const std::string& where) {
+  using Kind = RunKey::Kind;
   const auto& own = run_keys();
-  if (std::find(own.begin(), own.end(), typed) != own.end()) {
-    return {RunKey::Kind::kOfRun, typed, 0};
+  if (std::find(own.begin(), own.end(), typed) != own.end()) return {Kind::kOfRun, typed};
+  // An option and a figure of the same name: one of them was chosen.
+  const Kind first = is_figure ? Kind::kFigure : Kind::kOption;
+  const Kind second = is_figure ? Kind::kOption : Kind::kFigure;
+  for (const Kind kind : {first, second}) {
+    if (RunKey key{kind, typed}; has_any(index, runs, key)) return key;
   }
-  const KnownKeys known = known_keys(index, runs);
-  const auto found = [&](const std::string& key) {
-    const bool is_both = known.options.contains(key) && known.figures.contains(key);
-    const bool takes_figure = is_both ? is_figure : known.figures.contains(key);
-    RunKey out{takes_figure ? RunKey::Kind::kFigure : RunKey::Kind::kOption, key, 0};
-    for (; index.texts().text(out.id) != key; ++out.id) continue;  // it is there
-    return out;
-  };
-  if (known.options.contains(typed) || known.figures.contains(typed)) return found(typed);
-  std::set<std::string> meant;
-  for (const auto* list : {&known.options, &known.figures}) {
-    std::copy_if(list->begin(), list->end(), std::inserter(meant, meant.end()),
-                 [&](const std::string& key) { return ends_like(key, typed); });
+  const auto is_meant = [&](const std::string& name) { return ends_like(name, typed); };
+  std::vector<RunKey> meant = keys_of(index, runs, first, is_meant);
+  for (RunKey& key : keys_of(index, runs, second, is_meant)) {
+    const bool is_new = std::none_of(meant.begin(), meant.end(),
+                                     [&](const RunKey& one) { return one.name == key.name; });
+    if (is_new) meant.push_back(std::move(key));
   }
-  if (meant.size() == 1) return found(*meant.begin());
-  refuse_key(typed, meant, known, where);
+  if (meant.size() == 1) return meant.front();
+  std::sort(meant.begin(), meant.end(),
+            [](const RunKey& a, const RunKey& b) { return a.name < b.name; });
+  refuse_key(typed, meant, index, runs, where);
+}
+
+std::optional<RunCell> cell_of(const RunIndex& index, std::size_t run, const RunKey& key) {
+  if (key.kind == RunKey::Kind::kOfRun) return std::nullopt;
+  return index.column(key_of(key.kind), key.name)[run];
 }
 
 std::optional<RunValue> value_of(const RunIndex& index, std::size_t run, const RunKey& key) {
   if (key.kind == RunKey::Kind::kOfRun) return own_value(index.runs()[run], key.name);
-  const RunValues& values = index.values(run);
-  if (key.kind == RunKey::Kind::kFigure) {
-    for (const FigureCell& cell : values.figures) {
-      if (cell.key == key.id) return RunValue{digits_of(cell.value), cell.value};
-    }
-    return std::nullopt;
-  }
-  for (const OptionCell& cell : values.options) {
-    if (cell.key != key.id) continue;
-    const std::string& text = index.texts().text(cell.value);
-    if (text.empty() || text.front() != '"') return text_value(text);
-    return RunValue{json::parse(text).get<std::string>(), {}};
-  }
-  return std::nullopt;
+  const auto& cell = index.column(key_of(key.kind), key.name)[run];
+  if (!cell) return std::nullopt;
+  if (key.kind == RunKey::Kind::kFigure) return RunValue{digits_of(cell->value), cell->value};
+  if (cell->text.empty() || cell->text.front() != '"') return text_value(cell->text);
+  return RunValue{json::parse(cell->text).get<std::string>(), {}};
 }
 
 std::string result_of(const RunIndex& index, std::size_t run, const RunKey& key) {
   const RunRecord& record = index.runs()[run];
-  const RunValues& values = index.values(run);
-  for (std::size_t i = 0; key.kind == RunKey::Kind::kFigure && i < values.figures.size(); ++i) {
-    if (values.figures[i].key != key.id) continue;
-    // By names, not paths: a root may have been moved since a step of it was kept.
-    const std::filesystem::path& folder = record.steps.at(values.step_of[i]).folder;
-    return (folder.parent_path().filename() / folder.filename()).string();
-  }
-  return record.id;
+  const std::optional<RunCell> cell = cell_of(index, run, key);
+  if (key.kind != RunKey::Kind::kFigure || !cell || !cell->step) return record.id;
+  // By names, not paths: a root may have been moved since a step of it was kept.
+  const std::filesystem::path& folder = record.steps.at(*cell->step).folder;
+  return (folder.parent_path().filename() / folder.filename()).string();
 }
 
 std::vector<std::size_t> matching_runs(RunIndex& index, const RunFilter& filter) {

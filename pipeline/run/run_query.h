@@ -43,15 +43,20 @@ struct RunKey {
   enum class Kind { kOfRun, kOption, kFigure };
   Kind kind = Kind::kOfRun;
   std::string name;  ///< whole
-  uint32_t id = 0;   ///< of `name` in the texts of the index
 };
 
-/// Finds a key among those of some runs. Where an option and a figure have the same, `is_figure`
+/// Finds a key among those of some runs, whose values were read. Where an option and a figure have the same, `is_figure`
 /// chooses. Throws Error(kUsage) with the nearest, or with all that it may mean.
 RunKey find_key(const std::string& typed, const RunIndex& index,
                 const std::vector<std::size_t>& runs, bool is_figure,
                 const std::string& where = "");
 
+/// Every option or every figure that at least one of the runs has.
+std::vector<RunKey> all_keys(const RunIndex& index, const std::vector<std::size_t>& runs,
+                             RunKey::Kind kind);
+
+/// What a run has for the key of an option or a figure.
+std::optional<RunCell> cell_of(const RunIndex& index, std::size_t run, const RunKey& key);
 /// What a run has for a key; none if it has no such option, figure or name.
 std::optional<RunValue> value_of(const RunIndex& index, std::size_t run, const RunKey& key);
 

@@ -208,7 +208,9 @@ RunRecord read_run_file(const fs::path& folder) {
   run.labels = read_labels(folder);
   run.started = word(document, "started");
   run.finished = word(document, "finished");
-  run.headline = word(document, "headline");
+  if (const json headline = below(document, "headline"); headline.is_string()) {
+    run.headline = headline.get<std::string>();
+  }
   if (const json bytes = document.value("bytes", json()); bytes.is_number_unsigned()) {
     run.bytes = bytes.get<uint64_t>();
   }

@@ -47,8 +47,8 @@ struct RunRecord {
       data;  ///< {"path","folder","options","summary"} as the run began; null if not recorded
   nlohmann::json requirements;  ///< as judged (see requirements.h); null if there were none
   std::vector<StepRecord> steps;
-  std::string headline;  ///< its figures in a line, as it ended; "" if it did not record them
-  std::optional<uint64_t> bytes;  ///< of its files, as it ended, if it recorded them
+  std::optional<std::string> headline;  ///< its figures in a line, if it recorded them as it ended
+  std::optional<uint64_t> bytes;        ///< of its files, as it ended, if it recorded them
 
   /// "3 of 4 steps done, 1 kept"
   std::string progress() const;

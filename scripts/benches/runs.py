@@ -89,7 +89,8 @@ def measure(build, args):
         copy_run(made, made.parent / run_id(made.name, number))
         vary(made.parent / run_id(made.name, number), number)
     time.sleep(YOUNG_SECONDS)
-    index = root / ".runs.index"
+    cache = build.scratch / "cache"
+    os.environ["XDG_CACHE_HOME"] = str(cache)
 
     def milliseconds(*words):
         return 1e3 * median(build.seconds("kdgat", *words, "--root", root, cwd=build.scratch) for _ in range(args.repeat))
@@ -99,12 +100,12 @@ def measure(build, args):
     def without_index(*words):
         times = []
         for _ in range(args.repeat):
-            index.unlink(missing_ok=True)
+            shutil.rmtree(cache, ignore_errors=True)
             times.append(build.seconds("kdgat", *words, "--root", root, cwd=build.scratch))
         return 1e3 * median(times)
 
     def listed(name, *words):
-        return Figure(count + name, milliseconds("runs", *words), "ms", less=True, goal="goal 1,000 ms")
+        return Figure(count + name, milliseconds("runs", *words), "ms", less=True, goal="goal 500 ms")
 
     yield Figure(count + "list, no index", without_index("runs", "list"), "ms", less=True)
     yield listed("runs list", "list")
@@ -117,7 +118,7 @@ def measure(build, args):
     yield listed("--where a figure", "list", "--where", "classifier.val_loss<0.001")
     yield listed("pivot", "pivot", "rows=classifier.lr", "cols=dataset", "value=classifier.val_loss")
     yield listed("export", "export")
-    yield Figure("  the index", index.stat().st_size / 2**20, "MiB", less=True)
+    yield Figure("  the index", sum(file.stat().st_size for file in (cache / "kdgat/runs").iterdir()) / 2**20, "MiB", less=True)
     yield Figure(count + "run -n, kept", milliseconds("run", *SMOKE, "-n"), "ms", less=True, goal="goal 200 ms")
     yield Figure(count + "run -n, new", milliseconds("run", *SMOKE, "-n", "seed=7"), "ms", less=True, goal="goal 200 ms")
 

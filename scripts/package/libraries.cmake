@@ -10,6 +10,7 @@ set(KDGAT_LIBRARIES
   "spdlog|spdlog/spdlog.h|MIT|inside|kdgat"
   "fmt|fmt/format.h|MIT|inside|kdgat"
   "xxHash|xxhash.h|BSD-2-Clause|inside|kdgat, lib/libkdgat_graph.so, lib/libkdgat_detect.so"
+  "SQLite|sqlite3.h|blessing|inside|kdgat"
   "Zstandard|zstd.h|BSD-3-Clause|inside|lib/libkdgat_graph.so, lib/libkdgat_detect.so"
   "Gloo|gloo/algorithm.h|BSD-3-Clause|inside|lib/libkdgat_engine.so"
   "Boost|boost/version.hpp|BSL-1.0|inside|kdgat_http"

@@ -88,10 +88,9 @@ std::string table_text(const std::vector<const RunRecord*>& runs, const PluginCa
     const RunRecord& run = *runs[i];
     std::vector<std::string>& row = rows[i + 1];
     begin_row(row, short_run(run.id), run.labels.name, joined(run.labels.tags, ", "));
-    row.insert(row.end(),
-               {run.profile, run.dataset, format_when(run.started), run.state, steps_text(run),
-                run.headline.empty() ? headline(run, catalog) : run.headline,
-                format_bytes(bytes_of(run))});
+    row.insert(row.end(), {run.profile, run.dataset, format_when(run.started), run.state,
+                           steps_text(run), run.headline ? *run.headline : headline(run, catalog),
+                           format_bytes(bytes_of(run))});
   });
   Table table;
   for (std::vector<std::string>& row : rows) table.add(std::move(row));

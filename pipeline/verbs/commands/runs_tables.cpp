@@ -144,7 +144,7 @@ const std::vector<std::string>& exported_keys() {
 std::string export_csv(const RunIndex& index, const std::vector<std::size_t>& runs,
                        const std::vector<RunKey>& options, const std::vector<RunKey>& figures) {
   std::vector<RunKey> keys;
-  for (const std::string& name : exported_keys()) keys.push_back({RunKey::Kind::kOfRun, name, 0});
+  for (const std::string& name : exported_keys()) keys.push_back({RunKey::Kind::kOfRun, name});
   keys.insert(keys.end(), options.begin(), options.end());
   keys.insert(keys.end(), figures.begin(), figures.end());
   MarkedTable out;
@@ -159,13 +159,6 @@ std::string export_csv(const RunIndex& index, const std::vector<std::size_t>& ru
   return formatted(out, TableFormat::kCsv);
 }
 
-json option_json(const RunIndex& index, std::size_t run, const RunKey& key) {
-  for (const OptionCell& cell : index.values(run).options) {
-    if (cell.key == key.id) return json::parse(index.texts().text(cell.value));
-  }
-  return {};
-}
-
 std::string export_jsonl(const RunIndex& index, const std::vector<std::size_t>& runs,
                          const std::vector<RunKey>& options, const std::vector<RunKey>& figures) {
   std::string out;
@@ -177,9 +170,8 @@ std::string export_jsonl(const RunIndex& index, const std::vector<std::size_t>& 
         {"started", record.started}, {"options", json::object()},  {"figures", json::object()}};
     line["seconds"] = record.seconds() < 0 ? json() : json(record.seconds());
     for (const RunKey& key : options) {
-      if (json value = option_json(index, run, key); !value.is_null()) {
-        line["options"][key.name] = std::move(value);
-      }
+      const auto cell = cell_of(index, run, key);
+      if (cell && cell->text != "null") line["options"][key.name] = json::parse(cell->text);
     }
     for (const RunKey& key : figures) {
       if (const auto value = value_of(index, run, key)) line["figures"][key.name] = *value->number;
@@ -241,7 +233,7 @@ int export_runs(Context& context, const std::vector<std::string>& words) {
     return 0;
   }
   const std::vector<RunKey> options = differing_options(index, runs);
-  const std::vector<RunKey> figures = all_figures(index, runs);
+  const std::vector<RunKey> figures = all_keys(index, runs, RunKey::Kind::kFigure);
   context.out << (format == "csv" ? export_csv(index, runs, options, figures)
                                   : export_jsonl(index, runs, options, figures));
   return 0;

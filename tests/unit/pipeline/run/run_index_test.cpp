@@ -1,7 +1,13 @@
 // The index of runs never says what the runs do not: whatever becomes of it, and of them.
 #include "pipeline/run/run_index.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
+#include <csignal>
 
 #include "kdgat/error.h"
 #include "pipeline/run/artifacts.h"
@@ -36,11 +42,12 @@ struct Indexed {
               {step_state("gat", "classifier", "kept",
                           {{"folder", (first() / "gat").string()}, {"run", kFirstRun}})});
   }
+  fs::path file() const { return cache / "runs/index.sqlite"; }
   fs::path first() const { return root / "set" / kFirstRun; }
   fs::path second() const { return root / "set" / kSecondRun; }
   /// What every run has for a key.
   std::vector<std::string> all(const std::string& key) const {
-    RunIndex index(root.path(), an_hour_on);
+    RunIndex index(root.path(), file(), an_hour_on);
     index.read_values();
     std::vector<std::size_t> runs;
     for (std::size_t i = 0; i < index.runs().size(); ++i) runs.push_back(i);
@@ -55,7 +62,7 @@ struct Indexed {
   }
   std::vector<std::string> which(const std::vector<std::string>& conditions,
                                  std::vector<std::string> tags = {}) const {
-    RunIndex index(root.path(), an_hour_on);
+    RunIndex index(root.path(), file(), an_hour_on);
     RunFilter filter;
     filter.tags = std::move(tags);
     std::vector<Diagnostic> problems;
@@ -70,61 +77,60 @@ struct Indexed {
     index.save();
     return out;
   }
-  ScratchFolder root;
+  ScratchFolder root, cache;
+};
+
+/// Files cannot grow beyond so many bytes: as on a full disk.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    REQUIRE(::getrlimit(RLIMIT_FSIZE, &before_) == 0);
+    const rlimit now{bytes, before_.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &now) == 0);
+  }
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
 };
 
 using Words = std::vector<std::string>;
 
-}  // namespace
-
-TEST_CASE("an index is written and read again to the bit, and a damaged one is none", "[runs]") {
-  IndexContent content;
-  IndexEntry entry;
-  entry.run_file = {1, 2, 3, 4};
-  entry.record.id = kFirstRun;
-  entry.record.exit_code = 3;
-  entry.record.labels.tags = {"a", "b"};
-  entry.record.steps.push_back({"gat", "classifier", "done", "never ran", "", kFirstRun, "", 4, 5});
-  entry.options = {{content.texts.id_of("data.window"), content.texts.id_of("100")}};
-  StepCells cells;
-  cells.step = "gat";
-  cells.figures = {{content.texts.id_of("gat.val_loss"), content.texts.id_of("{}"), 0.25}};
-  entry.steps = {cells};
-  content.entries["set/" + std::string(kFirstRun)] = entry;
-  const std::string bytes = index_bytes(content);
-  const auto again = read_index(bytes);
-  REQUIRE(again);
-  CHECK(index_bytes(*again) == bytes);
-  const IndexEntry& read = again->entries.begin()->second;
-  CHECK(read.record.labels.tags == entry.record.labels.tags);
-  CHECK(read.record.exit_code == 3);
-  CHECK(read.steps->at(0).figures.at(0).value == 0.25);
-  for (std::size_t i = 0; i < bytes.size(); i += 7) {
-    std::string torn = bytes;
-    torn[i] = static_cast<char>(torn[i] ^ 0x10);
-    CHECK_FALSE(read_index(torn));
-    CHECK_FALSE(read_index(bytes.substr(0, i)));
+Words files_of(const fs::path& folder) {
+  Words out;
+  for (const auto& file : fs::directory_iterator(folder)) {
+    out.push_back(file.path().filename().string());
   }
+  return out;
 }
+
+}  // namespace
 
 TEST_CASE("what was written within two seconds is not kept", "[runs]") {
   const Indexed runs;
-  RunIndex index(runs.root.path());
+  RunIndex index(runs.root.path(), runs.file());
   index.read_values();
   index.save();
-  CHECK_FALSE(fs::exists(runs.root / kIndexFile));
+  CHECK_FALSE(fs::exists(runs.file()));
 }
 
 TEST_CASE("the index of a root follows runs, labels and figures that change", "[runs]") {
   const Indexed runs;
   CHECK(runs.all("gat.lr") == Words{"0.01", "0.002", "0.01"});
-  REQUIRE(fs::exists(runs.root / kIndexFile));
-  const std::string whole = read_text(runs.root / kIndexFile);
-  std::size_t read = bytes_read_by([&] { CHECK(RunIndex(runs.root.path()).runs().size() == 3); });
+  REQUIRE(fs::exists(runs.file()));
+  const std::string whole = read_text(runs.file());
+  const std::size_t read =
+      bytes_read_by([&] { CHECK(RunIndex(runs.root.path(), runs.file()).runs().size() == 3); });
   CHECK(read < whole.size() + 200);  // no run.json
 
   const std::vector<RunRecord> listed = list_runs(runs.root.path());
-  const RunIndex index(runs.root.path());
+  const RunIndex index(runs.root.path(), runs.file());
   for (std::size_t i = 0; i < listed.size(); ++i) {
     CHECK(index.runs()[i].id == listed[i].id);
     CHECK(index.runs()[i].folder == listed[i].folder);
@@ -161,17 +167,47 @@ TEST_CASE("the index of a root follows runs, labels and figures that change", "[
     CHECK(runs.all("state") == Words{"done", "interrupted", "done"});
   }
   SECTION("an index that is gone, torn or another program's") {
+    std::string torn = whole;
+    torn[whole.size() / 3] = static_cast<char>(torn[whole.size() / 3] ^ 0x10);
     for (const std::string& text :
-         {std::string(), whole.substr(0, whole.size() / 2), "kdgat runs index, form 0\n" + whole}) {
-      write_text(runs.root / kIndexFile, text);
+         {std::string(), whole.substr(0, whole.size() / 2), torn, whole + whole}) {
+      write_text(runs.file(), text);
       CHECK(runs.all("gat.lr") == Words{"0.01", "0.002", "0.01"});
     }
-    CHECK(read_text(runs.root / kIndexFile) == whole);
   }
-  SECTION("a root that cannot be written") {
-    fs::remove(runs.root / kIndexFile);
-    fs::create_directory(runs.root / kIndexFile);  // as if another's
+  SECTION("a place that cannot be written") {
+    fs::remove(runs.file());
+    fs::create_directory(runs.file());  // as if another's
     CHECK(runs.all("gat.lr") == Words{"0.01", "0.002", "0.01"});
+  }
+  SECTION("a disk without room keeps the index that was there") {
+    remove_run(runs.first());
+    {
+      const FileSizeLimit no_room(100);
+      CHECK(runs.all("gat.lr") == Words{"-", "0.002"});
+    }
+    CHECK(read_text(runs.file()) == whole);
+    CHECK(files_of(runs.file().parent_path()) == Words{"index.sqlite"});
+  }
+  SECTION("two who write it at once") {
+    RunIndex one(runs.root.path(), runs.file(), an_hour_on);
+    write_run(runs.root.path(), "other", "01JDDDDDDDDDDDDDDDDDDDDDQ4", {});
+    RunIndex other(runs.root.path(), runs.file(), an_hour_on);
+    remove_run(runs.second());
+    RunIndex last(runs.root.path(), runs.file(), an_hour_on);
+    for (RunIndex* index : {&other, &last, &one, &other}) {
+      index->read_values();
+      index->save();
+      CHECK(runs.all("run") == Words{"01JDDDDDDDDDDDDDDDDDDDDDQ4", kThird, kFirstRun});
+    }
+  }
+  SECTION("a lock on it changes nothing") {
+    const int held = ::open(runs.file().c_str(), O_RDWR | O_CLOEXEC);
+    REQUIRE(::flock(held, LOCK_EX) == 0);
+    remove_run(runs.second());
+    CHECK(runs.all("gat.lr") == Words{"0.01", "0.01"});
+    CHECK(read_text(runs.file()) != whole);
+    ::close(held);
   }
 }
 
@@ -213,7 +249,7 @@ TEST_CASE("a pivot has the mean of the results of a cell and their number", "[ru
                                   {step_state("gat", "classifier")});
   write_training(more / "gat", 4, 0.01);
   write_run(runs.root.path(), "set", "01JDEEEEEEEEEEEEEEEEEEEEQ5", {});
-  RunIndex index(runs.root.path());
+  RunIndex index(runs.root.path(), "");
   index.read_values();
   const std::vector<std::size_t> all = {0, 1, 2, 3, 4};
   const Pivot pivot = make_pivot(index, all, {"gat.lr"}, {"seed"}, "gat.val_loss");
