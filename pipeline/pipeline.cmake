@@ -1,5 +1,5 @@
-# The host: a library for it and for tests, the executable, and the processes that speak HTTP and
-# MQTT for it. Included by the CMakeLists.txt of the project; one row a room.
+# The host: a library for it and for tests, the executable, and the process that speaks MQTT for
+# it. Included by the CMakeLists.txt of the project; one row a room.
 add_library(kdgat_core STATIC)
 kdgat_add_room(kdgat_core pipeline/alarms
   alarm_queue alarm_sink alarm_words alarms can_sink command_guard command_sink metrics_server
@@ -62,12 +62,6 @@ target_include_directories(kdgat_core SYSTEM PRIVATE
   $<TARGET_PROPERTY:spdlog::spdlog_header_only,INTERFACE_INCLUDE_DIRECTORIES>)
 add_executable(kdgat pipeline/main.cpp)
 target_link_libraries(kdgat PRIVATE kdgat_core)
-add_executable(kdgat_http pipeline/records/http_child.cpp)
-kdgat_optimise_little(kdgat_http)
-target_include_directories(kdgat_http SYSTEM PRIVATE ${BOOST})
-target_link_libraries(kdgat_http PRIVATE OpenSSL::SSL OpenSSL::Crypto nlohmann_json::nlohmann_json Threads::Threads
-                                         ${CMAKE_DL_LIBS})
-add_dependencies(kdgat kdgat_http)
 if(MOSQUITTO AND MOSQUITTO_HEADERS)
   add_executable(kdgat_mqtt pipeline/alarms/mqtt_child.cpp)
   kdgat_optimise_little(kdgat_mqtt)

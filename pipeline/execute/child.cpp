@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -171,18 +170,6 @@ bool Child::reap(bool wait) {
   end_.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   end_.peak_resident_bytes = static_cast<uint64_t>(usage.ru_maxrss) * 1024;
   return true;
-}
-
-OwnedFd memory_file(const std::string& text) {
-  OwnedFd fd(::memfd_create("kdgat-request", MFD_CLOEXEC));
-  if (fd.get() < 0) fail("cannot make a file in memory");
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t wrote =
-        ::pwrite(fd.get(), text.data() + done, text.size() - done, static_cast<off_t>(done));
-    if (wrote < 0) fail("cannot write a file in memory");
-    done += static_cast<std::size_t>(wrote);
-  }
-  return fd;
 }
 
 }  // namespace kdgat

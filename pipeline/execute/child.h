@@ -67,7 +67,4 @@ class Child {
   ChildEnd end_;
 };
 
-/// A file in memory with this text, read from its start.
-OwnedFd memory_file(const std::string& text);
-
 }  // namespace kdgat

@@ -1,12 +1,14 @@
-// Requests over HTTP and HTTPS. The library behind them takes longer to load than the program has
-// for its help, and a look-up of a name has no time-out: so they are made by a process of their
-// own, kdgat_http (http_child.cpp), which is started at the first request and killed when one takes
-// too long.
+// Requests over HTTP and HTTPS, made by the program curl, one process a request: it is killed when
+// one takes too long, a look-up of a name too. What it is told goes over its standard input, as
+// arguments are for everybody to see. It reads no configuration of the user's, takes no proxy and
+// follows no redirect: what goes to another origin is decided here.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <string>
+
+#include "pipeline/system/subprocess.h"
 
 namespace kdgat {
 
@@ -30,9 +32,17 @@ struct HttpResponse {
 /// Never throws for what the network does.
 using Http = std::function<HttpResponse(const HttpRequest& request)>;
 
-/// Through kdgat_http; one that lives as long as what is returned. No request takes longer than
-/// `seconds`, no answer more than 4 MiB. Certificates are checked against the system's, or against
-/// those of MLFLOW_TRACKING_SERVER_CERT_PATH; not at all with MLFLOW_TRACKING_INSECURE_TLS=true.
+/// By curl. No request takes longer than `seconds`, no answer more than 4 MiB. Certificates are
+/// checked against the system's, or against those of MLFLOW_TRACKING_SERVER_CERT_PATH; not at all
+/// with MLFLOW_TRACKING_INSECURE_TLS=true.
 Http http_process(double seconds);
+
+struct CurlProgram {
+  std::string path, version;
+  std::string problem;  ///< why it makes no requests; "" where it does
+};
+/// The curl of PATH.
+CurlProgram find_curl(Deadline until);
+inline constexpr const char* kCurlHint = "apt-get install curl";
 
 }  // namespace kdgat

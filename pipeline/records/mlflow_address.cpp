@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 
 #include "kdgat/error.h"
 
@@ -69,6 +70,11 @@ std::string without_password(const std::string& uri) {
   const auto [begin, end] = user_info(uri);
   const std::string out = uri.substr(0, begin) + uri.substr(end);
   return is_server(uri) ? out.substr(0, out.find_first_of("?#")) : out;
+}
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
 }
 
 std::string query_of(const std::string& uri) {

@@ -28,6 +28,9 @@ std::string query_of(const std::string& uri);
 /// that the scheme has anyway; two addresses with the same are of one server.
 std::string mlflow_origin(const std::string& uri);
 
+/// What a variable of the environment says; "" if it is not set.
+std::string variable(const char* name);
+
 /// Where user and password of an address begin and end; equal if there are none.
 std::pair<std::size_t, std::size_t> user_info(const std::string& uri);
 

@@ -18,11 +18,6 @@ constexpr std::size_t kParamBytes = 500, kTagBytes = 5000;
 constexpr int kClientError = 400, kNotFound = 404, kServerError = 500;
 constexpr int kTooMany = 429, kTimeout = 408, kUnauthorized = 401, kForbidden = 403;
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 std::string base64(const std::string& text) {
   constexpr const char* kDigits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

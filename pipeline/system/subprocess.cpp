@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <utility>
 
 #include "kdgat/error.h"
 
@@ -122,21 +123,27 @@ bool Subprocess::write(std::string_view text, Deadline until) {
 
 std::optional<std::string> Subprocess::read_line(Deadline until, std::size_t most,
                                                  const std::function<bool()>& give_up) {
-  std::array<char, 1 << 14> buffer{};
   while (true) {
     if (const std::size_t end = partial_.find('\n'); end != std::string::npos) {
       std::string line = partial_.substr(0, end);
       partial_.erase(0, end + 1);
       return line;
     }
-    if (partial_.size() > most || !wait_for(output_.get(), POLLIN, until, give_up)) {
-      return std::nullopt;
-    }
-    const ssize_t got = ::read(output_.get(), buffer.data(), buffer.size());
-    if (got == 0) return std::nullopt;
-    if (got < 0 && errno != EINTR && errno != EAGAIN) return std::nullopt;
-    if (got > 0) partial_.append(buffer.data(), static_cast<std::size_t>(got));
+    if (partial_.size() > most || !read_more(until, give_up)) return std::nullopt;
   }
+}
+
+std::string Subprocess::read_all(Deadline until, std::size_t most) {
+  while (partial_.size() <= most && read_more(until, [] { return false; })) continue;
+  return std::exchange(partial_, "");
+}
+
+bool Subprocess::read_more(Deadline until, const std::function<bool()>& give_up) {
+  std::array<char, 1 << 14> buffer{};
+  if (!wait_for(output_.get(), POLLIN, until, give_up)) return false;
+  const ssize_t got = ::read(output_.get(), buffer.data(), buffer.size());
+  if (got > 0) partial_.append(buffer.data(), static_cast<std::size_t>(got));
+  return got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
 std::vector<char*> null_ended(std::vector<std::string>& words) {

@@ -1,6 +1,6 @@
-// A process of this project beside the run (never a stage, see child.h): it is spoken to over its
-// standard input, answers in lines on its standard output, and ends when its input is closed. Owns
-// the process and the host's ends of the pipes.
+// A process beside the run (never a stage, see child.h): it is spoken to over its standard input,
+// answers on its standard output, and ends when its input is closed. Owns the process and the
+// host's ends of the pipes.
 #pragma once
 
 #include <sys/types.h>
@@ -58,9 +58,15 @@ class Subprocess {
   std::optional<std::string> read_line(
       Deadline until, std::size_t most = std::size_t{16} << 20,
       const std::function<bool()>& give_up = [] { return false; });
+  /// What comes until the process closes its output; no more than about `most` bytes, and what has
+  /// come by the deadline.
+  std::string read_all(Deadline until, std::size_t most);
   void close_input() { input_.reset(); }
 
  private:
+  /// False at the end of the output, at the deadline, or once `give_up` says so.
+  bool read_more(Deadline until, const std::function<bool()>& give_up);
+
   pid_t pid_ = -1;
   OwnedFd input_, output_;
   std::string partial_;

@@ -14,6 +14,7 @@
 #include "pipeline/cli/command_line.h"
 #include "pipeline/plugin/libtorch.h"
 #include "pipeline/plugin/plugin_host.h"
+#include "pipeline/records/http.h"
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/home_path.h"
@@ -192,6 +193,14 @@ Check check_plugins(const Context& context) {
           "scripts/build builds all with one LibTorch"};
 }
 
+/// Without it records go to files alone.
+Check check_curl() {
+  constexpr double kSeconds = 5;
+  const CurlProgram curl = find_curl(deadline_in(kSeconds));
+  if (!curl.problem.empty()) return {"curl", "warn", curl.problem, kCurlHint};
+  return {"curl", "ok", curl.version + " in " + curl.path, ""};
+}
+
 Check check_cores(const Machine& machine) {
   const auto quota = machine.cpu_quota();
   std::string text = std::to_string(machine.cores()) + " for this process";
@@ -255,6 +264,7 @@ int doctor_verb(Context& context, const std::vector<std::string>& arguments) {
                                      check_kernels(context.catalog),
                                      check_instructions(),
                                      check_plugins(context),
+                                     check_curl(),
                                      check_cores(machine),
                                      check_memory(machine),
                                      check_mappings(machine),

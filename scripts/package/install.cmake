@@ -1,5 +1,5 @@
 # What cmake --install and cpack put where; included by the CMakeLists.txt of the project. The tree
-# of the program is the build folder's: PREFIX/lib/kdgat/{kdgat,kdgat_http,lib,plugins,profiles},
+# of the program is the build folder's: PREFIX/lib/kdgat/{kdgat,lib,plugins,profiles},
 # and PREFIX/bin/kdgat a link into it. Nothing in it names another folder: it may be moved as a
 # whole.
 #
@@ -16,7 +16,7 @@ else()
 endif()
 cmake_path(ABSOLUTE_PATH share BASE_DIRECTORY "\${CMAKE_INSTALL_PREFIX}" OUTPUT_VARIABLE texts)
 
-install(TARGETS kdgat kdgat_http RUNTIME DESTINATION ${tree} COMPONENT program)
+install(TARGETS kdgat RUNTIME DESTINATION ${tree} COMPONENT program)
 if(TARGET kdgat_mqtt)
   install(TARGETS kdgat_mqtt RUNTIME DESTINATION ${tree} COMPONENT mqtt)
 endif()

@@ -13,8 +13,6 @@ set(KDGAT_LIBRARIES
   "SQLite|sqlite3.h|blessing|inside|kdgat"
   "Zstandard|zstd.h|BSD-3-Clause|inside|lib/libkdgat_graph.so, lib/libkdgat_detect.so"
   "Gloo|gloo/algorithm.h|BSD-3-Clause|inside|lib/libkdgat_engine.so"
-  "Boost|boost/version.hpp|BSL-1.0|inside|kdgat_http"
-  "OpenSSL|openssl/ssl.h|Apache-2.0|inside|kdgat_http"
   "zlib|zlib.h|Zlib|opened|lib/libkdgat_graph.so, lib/libkdgat_detect.so"
   "libmosquitto|mosquitto.h|EPL-2.0|opened|kdgat_mqtt")
 

@@ -16,7 +16,7 @@ from soaks.material import command, material, row
 
 MODULES = ("numpy", "onnxruntime", "json", "argparse", "sitecustomize", "usercustomize")
 PROGRAMS = ("git", "python3", "cc", "gcc", "clang", "as", "ld", "size", "sbatch", "scancel", "sacct", "scontrol",
-            "squeue", "kdgat_http", "kdgat_mqtt")
+            "squeue", "curl", "kdgat_mqtt")
 ENDS = {"doctor": (0, 1)}  # it may find something wrong with this machine
 HOOKS = ("post-index-change", "pre-commit", "post-checkout", "reference-transaction", "fsmonitor-watchman")
 CONFIGURATION = """[filter "x"]

@@ -86,7 +86,7 @@ TEST_CASE("a file that is no library in LibTorch's place is named", "[cli]") {
 }
 
 TEST_CASE("no binary names the folder it was built in, and LD_LIBRARY_PATH does not win", "[cli]") {
-  for (const char* name : {"kdgat", "kdgat_http", "lib/libkdgat_graph.so", "lib/libkdgat_engine.so",
+  for (const char* name : {"kdgat", "lib/libkdgat_graph.so", "lib/libkdgat_engine.so",
                            "plugins/kdgat_classifier.so"}) {
     INFO(name);
     const std::string dynamic =

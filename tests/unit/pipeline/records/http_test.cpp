@@ -1,4 +1,5 @@
-// What a server may do to the program: send it elsewhere, and answer without end.
+// What a server may do to the program: send it elsewhere, and answer without end. What curl is
+// told, and how.
 #include "pipeline/records/http.h"
 
 #include <netinet/in.h>
@@ -10,6 +11,9 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -18,16 +22,20 @@
 #include "pipeline/records/mlflow.h"
 #include "support/graphs/variable.h"
 #include "support/programs/command.h"
+#include "support/programs/held_port.h"
 #include "support/runs/fake_mlflow.h"
 
 using namespace kdgat;
 using namespace kdgat::test;
 using Catch::Contains;
+namespace fs = std::filesystem;
 
 namespace {
 
 // Ends a request that would wait for ever; no answer is this late, on a busy machine neither.
 constexpr double kRequestSeconds = 120;
+/// What a FakeMlflow answers with 404.
+constexpr const char* kNowhere = "/api/2.0/mlflow/experiments/get-by-name";
 
 /// Answers every request on a loopback port as it is told, byte by byte if need be. Each connection
 /// has a thread of its own: one that asks nothing, say of another program, keeps nobody waiting.
@@ -195,7 +203,116 @@ class TlsServer {
   int port_ = 0;
 };
 
+/// A program named curl that stands before the machine's in PATH: a script, in which "$real" is the
+/// machine's and "$here" a folder of its own.
+class CurlInPath {
+ public:
+  explicit CurlInPath(const std::string& script) {
+    std::ofstream(here_ / "curl") << "#!/bin/sh\nreal='" << find_curl(deadline_in(60)).path
+                                  << "'\nhere='" << here_.path().string() << "'\n"
+                                  << script << "\n";
+    fs::permissions(here_ / "curl", fs::perms::owner_all);
+  }
+  std::string path() const { return (here_ / "curl").string(); }
+  std::string text(const std::string& name) const { return read_text(here_ / name); }
+
+ private:
+  const ScratchFolder here_;
+  const Variable first_{"PATH", here_.path().string() + ":" + std::getenv("PATH")};
+};
+
 }  // namespace
+
+TEST_CASE("what is secret, and what is sent, stands in no argument of curl", "[records]") {
+  const CurlInPath curl(R"(printf '%s\n' "$@" >> "$here/arguments"
+[ "$2" = --version ] && exec "$real" "$@"
+tee -a "$here/input" | "$real" "$@")");
+  FakeMlflow server;
+  const std::string host = server.url().substr(std::string("http://").size());
+  const auto store =
+      mlflow_server("http://ann:secret@" + host + "?token=s3cret", http_process(kRequestSeconds));
+  CHECK(store->experiment("much to hide") == "1");
+  CHECK(server.last_authorization() == "Basic YW5uOnNlY3JldA==");
+  CHECK(curl.text("arguments") ==
+        "--disable\n--version\n--disable\n--config\n-\n--disable\n--config\n-\n");
+  CHECK_THAT(curl.text("input"), Contains("Basic YW5uOnNlY3JldA==") && Contains("token=s3cret"));
+}
+
+TEST_CASE("without a curl, or with one older than 7.75, no request is made", "[records]") {
+  FakeMlflow server;
+  const HttpRequest request{"GET", server.url() + kNowhere};
+  const std::string cure =
+      ", and requests to a server need 7.75 or later; install it (apt-get install curl)";
+  const auto answer_with = [&](const std::string& script) {
+    const CurlInPath curl(script);
+    HttpResponse answer = http_process(kRequestSeconds)(request);
+    const std::size_t at = answer.error.find(curl.path());
+    if (at == 0) answer.error.erase(0, curl.path().size());
+    return answer;
+  };
+  {
+    const ScratchFolder empty;
+    const Variable path("PATH", empty.path().string());
+    CHECK(http_process(kRequestSeconds)(request).error == "no curl in PATH" + cure);
+  }
+  CHECK(answer_with("echo 'curl 7.74.9 (x86_64-pc-linux-gnu)'").error ==
+        " is version 7.74.9" + cure);
+  CHECK(answer_with("echo hello").error == " is version ?" + cure);
+  CHECK(server.requests == 0);
+  CHECK(answer_with(R"([ "$2" = --version ] || exec "$real" "$@"
+echo 'curl 7.75.0 (x86_64-pc-linux-gnu)')")
+            .status == 404);
+  CHECK(answer_with(R"([ "$2" = --version ] && exec "$real" "$@"
+cat > "$here/input")")
+            .error == ", which makes requests, ended unexpectedly");
+}
+
+TEST_CASE("no text of a request becomes an option of curl", "[records]") {
+  const ScratchFolder scratch;
+  const std::string made = (scratch / "made").string();
+  const std::string line = "\"\noutput = \"" + made + "\"\n#";
+  FakeMlflow server;
+  const Http http = http_process(kRequestSeconds);
+  const std::string odd = R"(Bearer "a\" \n b\\" # = @c)";
+  CHECK(http({"GET", server.url() + kNowhere, {}, "", {{"Authorization", odd}}}).status == 404);
+  CHECK(server.last_authorization() == odd);
+  CHECK(http({"GET", server.url() + kNowhere + "?" + line}).status == 404);
+  CHECK(http({"GET", server.url() + kNowhere, {}, "", {}, "token=" + line}).status == 404);
+  CHECK_THAT(server.last_query(), Contains("token=\"%0Aoutput%20=%20\"/"));
+  const Variable file("MLFLOW_TRACKING_SERVER_CERT_PATH", line);
+  CHECK(http({"GET", server.url() + kNowhere + "?name=[1-3]{a,b}"}).status == 404);
+  CHECK(server.requests == 4);
+  CHECK_THAT(http({"GET", server.url(), {}, "", {{"Authorization", line}}}).error,
+             Contains("Authorization has a line break"));
+  CHECK(server.requests == 4);
+  CHECK_FALSE(fs::exists(made));
+}
+
+TEST_CASE("any bytes are sent as they are, and much at once", "[records]") {
+  FakeMlflow server;
+  const auto store = mlflow_server(server.url(), http_process(kRequestSeconds));
+  const MlflowRun run{"1", store->create_run("1", "r", 1, {})};
+  std::string content = "@/etc/hostname";
+  for (int i = 0; content.size() < (3 << 20); ++i) content += static_cast<char>(i * i);
+  for (const std::string& sent : {content, std::string()}) {
+    CHECK(store->put_artifact(run, "bytes", sent));
+    CHECK((server.run("r").artifacts.at("bytes") == sent));
+  }
+}
+
+TEST_CASE("neither a .curlrc nor a proxy of the environment changes a request", "[records]") {
+  const ScratchFolder home;
+  std::ofstream(home / ".curlrc") << "output = \"" << (home / "made").string() << "\"\n";
+  std::ofstream(home / ".netrc") << "default login ann password secret\n";
+  const Variable curl_home("CURL_HOME", home.path().string()), user("HOME", home.path().string());
+  const HeldPort nobody;
+  const std::string proxy = "http://127.0.0.1:" + nobody.text();
+  const Variable one("http_proxy", proxy), all("ALL_PROXY", proxy);
+  FakeMlflow server;
+  CHECK(http_process(kRequestSeconds)({"GET", server.url() + kNowhere}).status == 404);
+  CHECK(server.last_authorization().empty());
+  CHECK_FALSE(fs::exists(home / "made"));
+}
 
 TEST_CASE("over TLS a server is known by its certificate", "[records]") {
   const ScratchFolder scratch;

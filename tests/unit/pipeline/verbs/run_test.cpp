@@ -323,8 +323,13 @@ TEST_CASE("plugins, doctor and version say what is there", "[run]") {
     checks.insert(check.at("check"));
     CHECK((check.at("verdict") == "ok") == check.at("hint").get<std::string>().empty());
   }
-  CHECK(checks == std::set<std::string>{"LibTorch", "cores", "device", "disk", "instructions",
-                                        "kernels", "mappings", "memory", "plugins"});
+  CHECK(checks == std::set<std::string>{"LibTorch", "cores", "curl", "device", "disk",
+                                        "instructions", "kernels", "mappings", "memory",
+                                        "plugins"});
+  CHECK_THAT(
+      run_shell("PATH=none '" + fs::absolute(kdgat_binary()).string() + "' doctor", scratch.path())
+          .out,
+      Contains("warn  curl") && Contains("no curl in PATH"));
   CHECK_THAT(
       run_shell("KDGAT_ISA=mmx '" + fs::absolute(kdgat_binary()).string() + "' doctor; echo $?",
                 scratch.path())
