@@ -66,23 +66,16 @@ usage: kdgat export MODEL -o DIR [options]
 
 MODEL is a run's id or folder, a step's folder, or a model file or detector.json.
 
---format c writes everything that kdgat score computes of a log: windows, features, graph, model,
-threshold and alarms, as NAME.c and NAME.h without heap and without libm, with main.c (reads what
-candump -L writes), test vectors, a CMakeLists.txt (host, ESP-IDF, Zephyr) and VERIFY.md.
---format onnx writes the network of a classifier or an autoencoder; features and decision stay
-outside.
-
 What was written is checked before it stands under its name: the native engine against LibTorch on
-the validation windows of the run, or on made-up traffic where its data are not there; the C file,
-compiled by cc, against the native engine, on made-up traffic and on each --check LOG; the ONNX file
-by ONNX Runtime, where python3 -I has it. An exact export that differs by more than 1e-5 is not
-written. VERIFY.md says what was checked, and what could not be. Scoring without LibTorch on a
-computer needs no export: kdgat score and kdgat watch do so themselves.
+the validation windows of the run, or on made-up traffic where its data are not there; then the
+files, as --format below says. An exact export that differs by more than 1e-5 is not written.
+VERIFY.md says what was checked, and what could not be. Scoring without LibTorch on a computer needs
+no export: kdgat score and kdgat watch do so themselves.
 
   --model STEP         which model of a run that has several
   -o, --output DIR     folder that is written, whole or not at all
   --check LOG          a log, or a folder of logs, that it is checked on as well; may be said again
-  --threshold T        with --format c: in the place of the model's own
+  --threshold T        in the place of the model's own, where the format has one
   --force              replace the export that is there
   --json               what was done, as JSON on standard output
   --root DIR           folder that holds all runs (default runs)
@@ -120,8 +113,8 @@ int export_verb(Context& context, const std::vector<std::string>& arguments) {
 }  // namespace
 
 Verb make_export_verb() {
-  return {"export", "write a model as C or ONNX, and check it", Needs::kCatalog, export_verb,
-          help_around(kExportHelp, kind::kCheckLog, export_options, kExportEnd)};
+  return {"export", "write a model for use without kdgat, and check it", Needs::kCatalog,
+          export_verb, help_around(kExportHelp, kind::kCheckLog, export_options, kExportEnd)};
 }
 
 }  // namespace kdgat

@@ -7,12 +7,13 @@
 
 #include "engine/data/can/logs/log_reading.h"
 #include "engine/export/c/c_source.h"
+#include "export/export_formats.h"
 #include "kdgat/options.h"
 
 namespace kdgat::exporting {
 
 struct ExportOptions : data::LogReading {
-  std::string format = "c";
+  std::string format = export_formats().front().name;
   std::string output;
   bool replace = false;
   std::string name = "detector";
@@ -23,21 +24,20 @@ struct ExportOptions : data::LogReading {
   static auto table() {
     using O = ExportOptions;
     auto own = std::tuple{
-        field("format", &O::format,
-              "c: one C99 file with all that is computed of a log; onnx: the network alone.")
-            .choices({"c", "onnx"}),
+        field("format", &O::format, export_formats_help() + ".").choices(export_format_names()),
         field("output", &O::output, "Folder that is written, whole or not at all."),
         field("replace", &O::replace, "An export that is there already is replaced."),
         field("name", &O::name, "Name of the files: letters, digits and _."),
         field("weights", &O::weights,
-              "With c: float32, exact; int8, a quarter of the size and nearly the same scores.")
+              "With " + formats_with(&ExportFormat::takes_int8) +
+                  ": float32, exact; int8, a quarter of the size and nearly the same scores.")
             .choices({"float32", "int8"}),
         field("vehicle", &O::vehicle,
               "Of a detector that knows several vehicles: the one it is exported for, by name."),
-        field(
-            "threshold", &O::threshold,
-            "With c: windows that score above it are attacks; [] = the model's own threshold, of a "
-            "detector 0.")};
+        field("threshold", &O::threshold,
+              "With " + formats_with(&ExportFormat::decides) +
+                  ": windows that score above it are attacks; [] = the model's own threshold, of a "
+                  "detector 0.")};
     return std::tuple_cat(std::move(own), reading_rows());
   }
 
@@ -47,9 +47,11 @@ struct ExportOptions : data::LogReading {
       problems.push_back({"", "name: \"" + name + "\" " + problem,
                           "use letters, digits and _, a letter first: my_detector"});
     }
-    if (format == "onnx" && weights != "float32") {
-      problems.push_back(
-          {"", "weights: int8 is of --format c", "quantise the ONNX file elsewhere"});
+    const ExportFormat& wanted = export_format(format);
+    if (weights != "float32" && !wanted.takes_int8) {
+      problems.push_back({"",
+                          "weights: int8 is of --format " + formats_with(&ExportFormat::takes_int8),
+                          wanted.instead_of_int8});
     }
     if (threshold.size() > 1) problems.push_back({"", "threshold: one number, or none", ""});
     return problems;

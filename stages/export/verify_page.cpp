@@ -6,10 +6,11 @@ namespace kdgat::exporting {
 
 std::string verify_page(const Exported& exported, const ExportOptions& options,
                         const Checks& checks) {
+  const ExportFormat& format = export_format(options.format);
   std::string out = "# What was checked\n\n";
   out += "`" + options.name + "` was made of the " + exported.kind + " " + exported.model +
-         " (xxh3-128 " + exported.hash + ")" + exported.of + " by kdgat, as " +
-         (options.format == "c" ? "C with " + options.weights + " weights" : "ONNX") +
+         " (xxh3-128 " + exported.hash + ")" + exported.of + " by kdgat, as " + format.title +
+         (format.takes_int8 ? " with " + options.weights + " weights" : "") +
          ".\n\n| checked | on | windows | largest difference of scores | decisions that differ |\n"
          "|---|---|---|---|---|\n";
   for (const Check& check : checks.done) {

@@ -172,7 +172,8 @@ std::vector<JsonForm> json_forms_of_logs() {
        Kind::kLines},
       {"kdgat.why", 1, "kdgat why", "what made the score of a window", kWhyKeys, Kind::kLines},
       {"kdgat.adapt", 1, "kdgat adapt", "a vehicle that was added to a detector", kAdaptedKeys},
-      {"kdgat.export", 1, "kdgat export", "a model that was written as C or ONNX", kExportedKeys},
+      {"kdgat.export", 1, "kdgat export", "a model that was written for use without kdgat",
+       kExportedKeys},
   };
 }
 
