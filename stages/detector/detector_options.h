@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "engine/data/can/frames/usual_window.h"
 #include "engine/decision/detector/rank_filter.h"
 #include "engine/decision/detector/traffic.h"
 #include "kdgat/options.h"
@@ -13,7 +14,7 @@
 namespace kdgat::detector {
 
 struct DetectorOptions {
-  int64_t window = 100;
+  int64_t window = data::kUsualWindow;
   double false_alarms = 100;
   bool take_supported = false;
   double least_odds = 1;

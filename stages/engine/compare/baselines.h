@@ -27,6 +27,7 @@
 
 #include "engine/compare/judged_log.h"
 #include "engine/compare/plain_windows.h"
+#include "engine/data/can/frames/usual_window.h"
 #include "engine/decision/detector/traffic.h"
 #include "engine/trees/boosted_trees.h"
 #include "engine/trees/isolation_forest.h"
@@ -42,7 +43,7 @@ inline constexpr const char* kForest = "isolation forest";
 inline constexpr const char* kOwnForest = "isolation forest with own profile";
 
 struct BaselineOptions {
-  int64_t window = 100;  ///< frames
+  int64_t window = data::kUsualWindow;  ///< frames
   double val_fraction =
       0.2;  ///< share of each training log, at its end, that thresholds follow from
   double own_seconds = decision::kOwnSeconds;  ///< of a log's own beginning

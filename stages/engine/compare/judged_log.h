@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/data/can/frames/usual_window.h"
 #include "engine/decision/detector/traffic.h"
 
 namespace kdgat::compare {
@@ -26,7 +27,7 @@ struct JudgedLog {
   std::string name, part;
   std::string profile;  ///< the vehicle whose profile was used; "" = its own first windows
   int64_t own = 0;      ///< windows that its own profile was learned from, which count nowhere
-  int64_t size = 100;   ///< frames of a window
+  int64_t size = data::kUsualWindow;  ///< frames of a window
 
   // Of each window that counts.
   std::vector<int64_t> first_row;  ///< of the log

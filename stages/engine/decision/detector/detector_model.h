@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/data/can/frames/usual_window.h"
 #include "engine/data/can/windows/relative_windows.h"
 #include "engine/data/can/windows/vehicle_profile.h"
 #include "engine/decision/detector/alarms.h"
@@ -44,7 +45,7 @@ struct PartScores {
 };
 
 struct DetectorModel {
-  int64_t window = 100;
+  int64_t window = data::kUsualWindow;
   /// Of its own that the profile of a vehicle never seen is learned from.
   double own_seconds = kOwnSeconds;
   /// By the windows of its own beginning that the profile of a vehicle was learned from; 0: the

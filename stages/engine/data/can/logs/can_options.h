@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "engine/data/can/frames/usual_window.h"
 #include "engine/data/can/logs/can_log.h"
 #include "engine/data/can/logs/time_reading.h"
 #include "engine/data/core/dataset_files.h"
@@ -16,7 +17,7 @@
 namespace kdgat::data {
 
 struct CanImportOptions : SharedOptions, LogReading {
-  int64_t window = 100;
+  int64_t window = kUsualWindow;
   int64_t stride = 0;  ///< 0 only before settle()
   int64_t chunk_rows = 0;
   std::string features = "v2";

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/data/can/frames/usual_window.h"
 #include "engine/data/can/logs/can_log.h"
 #include "engine/data/can/windows/windows.h"
 #include "engine/graph/graph_arrays.h"
@@ -43,7 +44,7 @@ inline void add_frame(const CanLog& log, const CanFrame& frame, WindowBuilder& w
 
 /// What graphs are cut from rows by; as in ImportOptions.
 struct WindowShape {
-  int64_t window = 100, stride = 100, chunk_rows = 0;
+  int64_t window = kUsualWindow, stride = window, chunk_rows = 0;
 };
 /// What the options of an import say. Throws Error(kData) naming one that is missing or that no
 /// import could have had.
