@@ -94,7 +94,7 @@ int64_t baseline_bytes(const Counts& training, int64_t threads) {
 /// Judged windows of all test logs, and what the longest of them, or figures of all, need beside
 /// it.
 int64_t judging_bytes(const Counts& tests, const DetectorOptions& options) {
-  const int64_t methods = options.baselines ? 9 : 3;
+  const int64_t methods = 2 + (options.baselines ? compare::baseline_count() : 1);
   constexpr int64_t kOfWindow = 6 * kLong + kInt + 1;
   constexpr int64_t kOfFigures = 5 * kLong;      // a curve, its order, scores and labels
   constexpr int64_t kOfLine = 256;               // of windows.csv, or of the axis of a picture

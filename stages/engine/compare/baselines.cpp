@@ -4,10 +4,12 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "engine/compare/rule.h"
+#include "engine/trees/boosted_trees.h"
+#include "engine/trees/isolation_forest.h"
 
 namespace kdgat::compare {
 namespace {
@@ -20,34 +22,29 @@ float oddness(const PlainWindows& plain, int64_t window) {
   return plain.at(window, Plain::kUnknown) > 0 ? 1 : plain.at(window, Plain::kEarly);
 }
 
-/// The scores of the windows asked for that are not below `first`; both ascending.
-Verdicts pick(const char* method, double threshold, std::span<const int64_t> windows, int64_t first,
-              const std::function<double(int64_t window)>& score) {
-  Verdicts out{method, {}, threshold};
-  for (const int64_t window : windows) {
-    if (window >= first) out.scores.push_back(static_cast<float>(score(window)));
-  }
-  return out;
-}
-
 trees::Table table_of(std::span<const float> rows) {
   return {rows, static_cast<int64_t>(kPlainColumns), {}, {}};
 }
 
 /// Plain windows of training logs, those that are learned from and those held back.
 struct Fitting {
-  std::vector<float> rows, benign_rows;
-  std::vector<int64_t> labels;
-  std::vector<float> held_rows;  // benign
-  std::vector<double> held_odd;
+  const BaselineOptions& options;
+  std::vector<decision::Piece> pieces{};  // that are learned from
+  std::vector<float> rows{}, benign_rows{};
+  std::vector<int64_t> labels{};
+  std::vector<float> held_rows{};  // benign
+  std::vector<double> held_odd{};
 
+  bool has_both_classes() const {
+    const auto attacks = std::count(labels.begin(), labels.end(), 1);
+    return attacks > 0 && attacks < std::ssize(labels);
+  }
   /// Vectors that grow hold what they held twice for a moment.
-  void reserve(std::span<const decision::Log> training, std::span<const int64_t> cuts,
-               int64_t window) {
+  void reserve(std::span<const decision::Log> training, std::span<const int64_t> cuts) {
     std::size_t learned = 0, held = 0;
     for (std::size_t i = 0; i < training.size(); ++i) {
       learned += static_cast<std::size_t>(cuts[i]);
-      held += static_cast<std::size_t>(training[i].rows() / window - cuts[i]);
+      held += static_cast<std::size_t>(training[i].rows() / options.window - cuts[i]);
     }
     rows.reserve(learned * kPlainColumns);
     benign_rows.reserve(learned * kPlainColumns);
@@ -71,15 +68,132 @@ struct Fitting {
   }
 };
 
-trees::BoostedTrees fit_trees(const Fitting& fitting, const BaselineOptions& options) {
+trees::IsolationForest forest_of(std::span<const float> rows, const BaselineOptions& options) {
+  trees::IsolationForestOptions how;
+  how.seed = options.seed;
+  return trees::IsolationForest::fit(table_of(rows), how);
+}
+
+Judge fit_always(const Fitting&) {
+  return [](const PlainLog&) { return Verdict{0, [](int64_t) { return 1; }}; };
+}
+
+Judge fit_published(const Fitting& fitting) {
+  if (fitting.held_odd.empty()) return {};
+  const double threshold = upper_quantile(fitting.held_odd, kExceeding);
+  return [threshold](const PlainLog& log) {
+    return Verdict{threshold, [&log](int64_t w) { return oddness(log.plain, w); }};
+  };
+}
+
+/// The share of attack rows of each id.
+std::unordered_map<uint32_t, float> attack_shares(std::span<const decision::Piece> training) {
+  std::unordered_map<uint32_t, std::array<int64_t, 2>> counts;  // rows, attack rows
+  for (const decision::Piece& piece : training) {
+    for (int64_t row = piece.begin; row < piece.end; ++row) {
+      std::array<int64_t, 2>& of_id = counts[piece.log->id(row)];
+      ++of_id[0];
+      of_id[1] += piece.log->is_attack(row) ? 1 : 0;
+    }
+  }
+  std::unordered_map<uint32_t, float> out;
+  for (const auto& [id, of_id] : counts) {
+    out[id] = static_cast<float>(of_id[1]) / static_cast<float>(of_id[0]);
+  }
+  return out;
+}
+
+Judge fit_lookup(const Fitting& fitting) {
+  constexpr double kHalf = 0.5;
+  if (!fitting.has_both_classes()) return {};
+  return [shares = attack_shares(fitting.pieces)](const PlainLog& log) {
+    return Verdict{kHalf, [&](int64_t w) {
+                     const int64_t size = log.options.window;
+                     float largest = 0;
+                     for (int64_t row = w * size; row < (w + 1) * size; ++row) {
+                       const auto found = shares.find(log.log.id(row));
+                       if (found != shares.end()) largest = std::max(largest, found->second);
+                     }
+                     return largest;
+                   }};
+  };
+}
+
+Judge fit_trees(const Fitting& fitting) {
+  if (!fitting.has_both_classes()) return {};
   trees::BoostedTreesOptions how;  // those of the published comparison
   how.trees = 200;
   how.l2 = 0;
-  how.seed = options.seed;
-  how.threads = options.threads;
-  return trees::BoostedTrees::fit(
-      {fitting.rows, static_cast<int64_t>(kPlainColumns), fitting.labels, {}}, how);
+  how.seed = fitting.options.seed;
+  how.threads = fitting.options.threads;
+  return [trees = trees::BoostedTrees::fit(
+              {fitting.rows, static_cast<int64_t>(kPlainColumns), fitting.labels, {}}, how)](
+             const PlainLog& log) {
+    return Verdict{0, [&](int64_t w) { return trees.score(log.plain.rows(w, w + 1)); }};
+  };
 }
+
+Judge fit_forest(const Fitting& fitting) {
+  if (fitting.held_odd.empty() || fitting.benign_rows.size() <= kPlainColumns) return {};
+  trees::IsolationForest forest = forest_of(fitting.benign_rows, fitting.options);
+  const double threshold = upper_quantile(
+      forest.scores(table_of(fitting.held_rows), fitting.options.threads), kExceeding);
+  return [threshold, forest = std::move(forest)](const PlainLog& log) {
+    return Verdict{threshold, [&](int64_t w) { return forest.score(log.plain.rows(w, w + 1)); }};
+  };
+}
+
+std::optional<Verdict> judge_own_rule(const PlainLog& log) {
+  if (!log.own.profile) return {};
+  return Verdict{RuleWindows::kThreshold,
+                 [odd = rule_scores(log.log, *log.own.profile, log.options.window)](int64_t w) {
+                   return odd[static_cast<std::size_t>(w)];
+                 },
+                 log.own.windows};
+}
+
+std::optional<Verdict> judge_own_forest(const PlainLog& log) {
+  const int64_t own = log.own.windows;
+  if (own < kFewestOwn) return {};
+  const int64_t half = own / 2;
+  const decision::Piece first{&log.log, 0, own * log.options.window / 2};
+  PlainWindows plain =
+      plain_windows(log.log, PlainProfile::learn(std::array{first}), log.options.window);
+  trees::IsolationForest forest = forest_of(plain.rows(0, half), log.options);
+  const double threshold =
+      upper_quantile(forest.scores(table_of(plain.rows(half, own))), kExceeding);
+  return Verdict{threshold,
+                 [plain = std::move(plain), forest = std::move(forest)](int64_t w) {
+                   return forest.score(plain.rows(w, w + 1));
+                 },
+                 own};
+}
+
+struct Baseline {
+  const char* name;
+  Judge (*fit)(const Fitting& fitting);  ///< an empty one: training has not what it needs
+};
+
+// The thresholds of the published rule and the forests are what one in a thousand of the benign
+// windows exceeds that are held back for them.
+constexpr Baseline kBaselines[] = {
+    // Flags every window.
+    {kAlwaysAttack, fit_always},
+    // A window is odd by its share of frames with a gap below half of their id's period in
+    // training, and wholly if an id is unknown.
+    {kPublishedRule, fit_published},
+    // The largest share of attack rows that an id of the window has in training; 0 of an id never
+    // seen: it shows what learning ids by heart gives.
+    {kIdLookup, fit_lookup},
+    // On plain windows, flagged above odds of 1.
+    {kBoostedTrees, fit_trees},
+    // On plain windows of benign training traffic.
+    {kForest, fit_forest},
+    // See rule.h, with the profile of the log's own first windows.
+    {kOwnRule, [](const Fitting&) { return Judge(judge_own_rule); }},
+    // The log's own first windows, half of them for profile and forest, half for the threshold.
+    {kOwnForest, [](const Fitting&) { return Judge(judge_own_forest); }},
+};
 
 }  // namespace
 
@@ -92,113 +206,49 @@ double upper_quantile(std::vector<double> values, double share) {
   return values[low] + (at - static_cast<double>(low)) * (values[high] - values[low]);
 }
 
+int64_t baseline_count() { return std::ssize(kBaselines); }
+
 Baselines Baselines::fit(std::span<const decision::Log> training, const BaselineOptions& options,
                          const std::function<void()>& told) {
-  std::vector<decision::Piece> pieces;
+  Fitting fitting{options};
   std::vector<int64_t> cuts;
   for (const decision::Log& log : training) {
     const int64_t windows = log.rows() / options.window;
     cuts.push_back(static_cast<int64_t>(static_cast<double>(windows) * (1 - options.val_fraction)));
-    pieces.push_back({&log, 0, cuts.back() * options.window});
+    fitting.pieces.push_back({&log, 0, cuts.back() * options.window});
   }
-  Baselines out(options, PlainProfile::learn(pieces));
-  Fitting fitting;
-  fitting.reserve(training, cuts, options.window);
+  Baselines out(options, PlainProfile::learn(fitting.pieces));
+  fitting.reserve(training, cuts);
   for (std::size_t i = 0; i < training.size(); ++i) {
     told();
     fitting.add(plain_windows(training[i], out.profile_, options.window), cuts[i]);
   }
-  const auto attacks = std::count(fitting.labels.begin(), fitting.labels.end(), 1);
-  if (!fitting.held_odd.empty()) out.rule_threshold_ = upper_quantile(fitting.held_odd, kExceeding);
-  if (attacks > 0 && attacks < std::ssize(fitting.labels)) {
-    out.fit_lookup(pieces);
+  for (const Baseline& method : kBaselines) {
     told();
-    out.trees_ = fit_trees(fitting, options);
-  }
-  told();
-  if (!fitting.held_odd.empty() && fitting.benign_rows.size() > kPlainColumns) {
-    trees::IsolationForest forest = out.forest_of(fitting.benign_rows);
-    const double threshold =
-        upper_quantile(forest.scores(table_of(fitting.held_rows), options.threads), kExceeding);
-    out.forest_ = Forest{std::move(forest), threshold};
+    if (Judge judge = method.fit(fitting)) out.methods_.emplace_back(method.name, std::move(judge));
   }
   return out;
-}
-
-void Baselines::fit_lookup(std::span<const decision::Piece> training) {
-  std::unordered_map<uint32_t, std::array<int64_t, 2>> counts;  // rows, attack rows
-  for (const decision::Piece& piece : training) {
-    for (int64_t row = piece.begin; row < piece.end; ++row) {
-      std::array<int64_t, 2>& of_id = counts[piece.log->id(row)];
-      ++of_id[0];
-      of_id[1] += piece.log->is_attack(row) ? 1 : 0;
-    }
-  }
-  shares_.emplace();
-  for (const auto& [id, of_id] : counts) {
-    (*shares_)[id] = static_cast<float>(of_id[1]) / static_cast<float>(of_id[0]);
-  }
-}
-
-trees::IsolationForest Baselines::forest_of(std::span<const float> rows) const {
-  trees::IsolationForestOptions how;
-  how.seed = options_.seed;
-  return trees::IsolationForest::fit(table_of(rows), how);
 }
 
 std::vector<Verdicts> Baselines::judge(const decision::Log& log,
                                        std::span<const int64_t> windows) const {
   const PlainWindows plain = plain_windows(log, profile_, options_.window);
-  std::vector<Verdicts> out;
-  out.push_back(pick(kAlwaysAttack, 0, windows, 0, [](int64_t) { return 1; }));
-  if (rule_threshold_) {
-    out.push_back(pick(kPublishedRule, *rule_threshold_, windows, 0,
-                       [&](int64_t w) { return oddness(plain, w); }));
-  }
-  if (shares_) {
-    constexpr double kHalf = 0.5;
-    out.push_back(pick(kIdLookup, kHalf, windows, 0, [&](int64_t w) {
-      float largest = 0;
-      for (int64_t row = w * options_.window; row < (w + 1) * options_.window; ++row) {
-        const auto found = shares_->find(log.id(row));
-        if (found != shares_->end()) largest = std::max(largest, found->second);
-      }
-      return largest;
-    }));
-  }
-  if (trees_) {
-    out.push_back(pick(kBoostedTrees, 0, windows, 0,
-                       [&](int64_t w) { return trees_->score(plain.rows(w, w + 1)); }));
-  }
-  if (forest_) {
-    out.push_back(pick(kForest, forest_->threshold, windows, 0,
-                       [&](int64_t w) { return forest_->forest.score(plain.rows(w, w + 1)); }));
-  }
-  judge_own(log, windows, out);
-  return out;
-}
-
-void Baselines::judge_own(const decision::Log& log, std::span<const int64_t> windows,
-                          std::vector<Verdicts>& out) const {
   const int64_t asked = options_.own_windows;
   const decision::OwnBeginning own = decision::learn_own(
       log, options_.window,
       asked > 0 ? asked : decision::own_windows_in(log, options_.window, options_.own_seconds));
-  if (own.profile) {
-    const std::vector<float> odd = rule_scores(log, *own.profile, options_.window);
-    out.push_back(pick(kOwnRule, RuleWindows::kThreshold, windows, own.windows,
-                       [&](int64_t w) { return odd[static_cast<std::size_t>(w)]; }));
+  const PlainLog judged{log, plain, own, options_};
+  std::vector<Verdicts> out;
+  for (const auto& [name, judge] : methods_) {
+    const std::optional<Verdict> said = judge(judged);
+    if (!said) continue;
+    out.push_back({name, {}, said->threshold});
+    for (const int64_t window : windows) {
+      if (window < said->first) continue;
+      out.back().scores.push_back(static_cast<float>(said->score(window)));
+    }
   }
-  if (own.windows < kFewestOwn) return;
-  const int64_t half = own.windows / 2;
-  const decision::Piece first{&log, 0, own.windows * options_.window / 2};
-  const PlainWindows plain =
-      plain_windows(log, PlainProfile::learn(std::array{first}), options_.window);
-  const trees::IsolationForest forest = forest_of(plain.rows(0, half));
-  const double threshold =
-      upper_quantile(forest.scores(table_of(plain.rows(half, own.windows))), kExceeding);
-  out.push_back(pick(kOwnForest, threshold, windows, own.windows,
-                     [&](int64_t w) { return forest.score(plain.rows(w, w + 1)); }));
+  return out;
 }
 
 }  // namespace kdgat::compare

@@ -1,36 +1,21 @@
 // What a learned detector is held against: methods that fit on a page, on the same windows. Each
 // learns from training logs alone (the last part of each log gives the thresholds), or from the
 // judged log's own first windows; none sees a label of the logs it judges.
-//
-//   always attack          flags every window
-//   published rule         a window is odd by its share of frames with a gap below half of their id's
-//                          period in training, and wholly if an id is unknown
-//   rule with own profile  see rule.h, with the profile of the log's own first windows
-//   id lookup              the largest share of attack rows that an id of the window has in training;
-//                          0 of an id never seen: it shows what learning ids by heart gives
-//   boosted trees          on plain windows, flagged above odds of 1
-//   isolation forest       on plain windows of benign training traffic
-//   isolation forest with own profile
-//                          the log's own first windows, half of them for profile and forest, half
-//                          for the threshold
-// The thresholds of the published rule and the forests are what one in a thousand of the benign
-// windows exceeds that are held back for them. A method without what it needs is left out: labelled
-// attacks in training for look-up and trees, benign windows held back, a benign beginning.
+// The methods are the rows of a table in baselines.cpp. One without what it needs is left out:
+// labelled attacks in training, benign windows held back, a benign beginning.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "engine/compare/judged_log.h"
 #include "engine/compare/plain_windows.h"
 #include "engine/data/can/frames/usual_window.h"
 #include "engine/decision/detector/traffic.h"
-#include "engine/trees/boosted_trees.h"
-#include "engine/trees/isolation_forest.h"
 
 namespace kdgat::compare {
 
@@ -52,6 +37,24 @@ struct BaselineOptions {
   int64_t threads = 1;
 };
 
+/// A log that is judged.
+struct PlainLog {
+  const decision::Log& log;
+  const PlainWindows& plain;  ///< by the profile of all training logs
+  const decision::OwnBeginning& own;
+  const BaselineOptions& options;
+};
+
+/// What a method says of the windows from `first` on, by number.
+struct Verdict {
+  double threshold = 0;
+  std::function<double(int64_t window)> score{};
+  int64_t first = 0;
+};
+
+/// A method that has learned; nullopt: the log has not what it needs.
+using Judge = std::function<std::optional<Verdict>(const PlainLog& log)>;
+
 class Baselines {
  public:
   /// `told` is called between steps; it may throw.
@@ -65,22 +68,14 @@ class Baselines {
  private:
   Baselines(const BaselineOptions& options, PlainProfile profile)
       : options_(options), profile_(std::move(profile)) {}
-  void fit_lookup(std::span<const decision::Piece> training);
-  trees::IsolationForest forest_of(std::span<const float> rows) const;
-  void judge_own(const decision::Log& log, std::span<const int64_t> windows,
-                 std::vector<Verdicts>& out) const;
 
-  struct Forest {
-    trees::IsolationForest forest;
-    double threshold;
-  };
   BaselineOptions options_;
   PlainProfile profile_;
-  std::optional<double> rule_threshold_;
-  std::optional<std::unordered_map<uint32_t, float>> shares_;  // of attack rows, by id
-  std::optional<trees::BoostedTrees> trees_;
-  std::optional<Forest> forest_;
+  std::vector<std::pair<const char*, Judge>> methods_;  // that training had enough for
 };
+
+/// How many methods there are.
+int64_t baseline_count();
 
 /// The score that a share of `values` exceeds, linear between neighbours; NaN of nothing.
 double upper_quantile(std::vector<double> values, double share);
