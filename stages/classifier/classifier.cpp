@@ -78,7 +78,7 @@ class GatDetector
 
   std::unique_ptr<train::Objective> make_objective(
       std::unique_ptr<objective::Teacher> teacher) const override {
-    const objective::ClassificationLoss criterion{options_.loss == "focal", options_.focal_gamma,
+    const objective::ClassificationLoss criterion{options_.loss, options_.focal_gamma,
                                                   options_.focal_alpha, class_weight_};
     if (!teacher) {
       auto out = std::make_unique<objective::ClassifierObjective>(model_);

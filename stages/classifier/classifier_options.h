@@ -8,6 +8,7 @@
 #include "engine/model/config/form.h"
 #include "engine/model/config/sizes.h"
 #include "engine/objective/kd_options.h"
+#include "engine/objective/loss_names.h"
 #include "engine/train/sampling/sampling_options.h"
 #include "engine/train/train_options.h"
 
@@ -18,7 +19,7 @@ struct ClassifierOptions : train::TrainOptions,
                            objective::KdOptions,
                            model::GatForm,
                            model::GatSizes {
-  std::string loss = "cross_entropy";
+  std::string loss = objective::loss_names().front();
   double focal_gamma = 2;
   double focal_alpha = 0;
   std::string class_weights = "none";
@@ -44,9 +45,8 @@ struct ClassifierOptions : train::TrainOptions,
                 .alias("gat_fc_layers")
                 .range(1, 64),
             field("dropout", &O::dropout, "Dropout rate.").alias("gat_dropout").range(0, 0.99),
-            field("loss", &O::loss,
-                  "What is minimised; focal weighs graphs already classified well less.")
-                .choices({"cross_entropy", "focal"}),
+            field("loss", &O::loss, "What is minimised. " + objective::losses_help() + ".")
+                .choices(objective::loss_names()),
             field("focal_gamma", &O::focal_gamma, "Exponent of the focal loss; 0 is cross entropy.")
                 .range(0, 10),
             field("focal_alpha", &O::focal_alpha,

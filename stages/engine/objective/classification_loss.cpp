@@ -2,31 +2,61 @@
 
 #include <cmath>
 
+#include "kdgat/rows.h"
+
 namespace kdgat::objective {
 
 namespace {
 
+using torch::Tensor;
+
 /// log(1 - p) of the class `right`, without cancellation.
-torch::Tensor log_of_others(const torch::Tensor& log_p_GC, const torch::Tensor& right_G1) {
+Tensor log_of_others(const Tensor& log_p_GC, const Tensor& right_G1) {
   if (log_p_GC.size(1) == 2) return log_p_GC.gather(1, 1 - right_G1).squeeze(1);
   return log_p_GC.scatter(1, right_G1, -INFINITY).logsumexp(1);
 }
 
+Tensor cross_entropy(const ClassificationLoss&, const Tensor& logits_GC, const Tensor& y_G,
+                     const Tensor& weight_C) {
+  return torch::cross_entropy_loss(logits_GC, y_G, weight_C, at::Reduction::Sum);
+}
+
+/// Lin et al., arXiv 1708.02002: sum over graphs of a (1 - p)^gamma (-log p) with p the probability
+/// of the true class; a = alpha for class 1 and 1 - alpha for class 0, or 1 if alpha is 0 (as it is
+/// of more than two classes).
+Tensor focal(const ClassificationLoss& loss, const Tensor& logits_GC, const Tensor& y_G,
+             const Tensor& weight_C) {
+  const Tensor both = logits_GC.log_softmax(1);
+  const Tensor right = y_G.unsqueeze(1);
+  const Tensor log_p = both.gather(1, right).squeeze(1);
+  const Tensor log_q = log_of_others(both, right);
+  Tensor out = -(loss.gamma * log_q).exp() * log_p;
+  if (loss.alpha > 0) out = out * torch::where(y_G.eq(1), loss.alpha, 1 - loss.alpha);
+  if (weight_C.defined()) out = out * weight_C.index_select(0, y_G);
+  return out.sum();
+}
+
+struct LossRow {
+  const char* name;
+  const char* help;
+  Tensor (*sum)(const ClassificationLoss& loss, const Tensor& logits_GC, const Tensor& y_G,
+                const Tensor& weight_C);  ///< weights undefined: 1 each
+};
+
+constexpr LossRow kLosses[] = {
+    {"cross_entropy", "minus the logarithm of the probability of the true class", cross_entropy},
+    {"focal", "the same, with less weight on graphs already classified well", focal},
+};
+
 }  // namespace
 
-torch::Tensor ClassificationLoss::sum(const torch::Tensor& logits_GC,
-                                      const torch::Tensor& y_G) const {
-  const torch::Tensor weight =
-      class_weight.defined() ? class_weight.to(logits_GC.device()) : torch::Tensor();
-  if (!focal) return torch::cross_entropy_loss(logits_GC, y_G, weight, at::Reduction::Sum);
-  const torch::Tensor both = logits_GC.log_softmax(1);
-  const torch::Tensor right = y_G.unsqueeze(1);
-  const torch::Tensor log_p = both.gather(1, right).squeeze(1);
-  const torch::Tensor log_q = log_of_others(both, right);
-  torch::Tensor loss = -(gamma * log_q).exp() * log_p;
-  if (alpha > 0) loss = loss * torch::where(y_G.eq(1), alpha, 1 - alpha);
-  if (weight.defined()) loss = loss * weight.index_select(0, y_G);
-  return loss.sum();
+std::vector<std::string> loss_names() { return row_names(kLosses); }
+
+std::string losses_help() { return rows_help(kLosses); }
+
+Tensor ClassificationLoss::sum(const Tensor& logits_GC, const Tensor& y_G) const {
+  const Tensor weight = class_weight.defined() ? class_weight.to(logits_GC.device()) : Tensor();
+  return row_named(kLosses, "loss", name).sum(*this, logits_GC, y_G, weight);
 }
 
 }  // namespace kdgat::objective

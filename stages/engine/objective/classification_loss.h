@@ -1,20 +1,22 @@
-// Losses of a classifier over logits.
+// Losses of a classifier over logits: a row of the table in classification_loss.cpp for each.
 #pragma once
 
 #include <torch/types.h>
 
+#include <string>
+
+#include "engine/objective/loss_names.h"
+
 namespace kdgat::objective {
 
-/// Focal loss (Lin et al., arXiv 1708.02002): sum over graphs of a (1 - p)^gamma (-log p) with p
-/// the probability of the true class; a = alpha for class 1 and 1 - alpha for class 0, or 1 if
-/// alpha is 0 (as it is of more than two classes). Without `focal` cross entropy.
 struct ClassificationLoss {
-  bool focal = false;
-  double gamma = 2;
-  double alpha = 0;
+  std::string name = loss_names().front();
+  double gamma = 2;  ///< of focal
+  double alpha = 0;  ///< of focal: weight of class 1, 1 - alpha of class 0; 0: no weights
   torch::Tensor class_weight{};  ///< [C] what a graph of a class counts; undefined = 1 each
 
-  /// Over all graphs: logits [G, C], labels int64 [G] in 0 .. C-1.
+  /// Over all graphs: logits [G, C], labels int64 [G] in 0 .. C-1. Throws Error(kUsage) for an
+  /// unknown name.
   torch::Tensor sum(const torch::Tensor& logits_GC, const torch::Tensor& y_G) const;
 };
 

@@ -119,7 +119,7 @@ TEST_CASE("gradients of a classifier in mixed precision are near those of 32 bit
     config.norm = form.norm;
     config.jk = form.jk;
     ClassifierObjective objective(model::make_model(config));
-    if (form.loss == "focal") objective.criterion = {true, 2, 0.25};
+    if (form.loss == "focal") objective.criterion = {"focal", 2, 0.25};
     check_near_32_bits(objective);
     objective.model()->checkpointing = true;
     check_near_32_bits(objective);

@@ -198,7 +198,7 @@ TEST_CASE("losses of several classes follow their formulas, weights of classes t
   const torch::Tensor weight = torch::tensor({0.5, 2.0, 1.0, 0.25}, torch::kDouble);
   for (const bool weighted : {false, true}) {
     for (const double gamma : {0.0, 2.0}) {
-      ClassificationLoss criterion{gamma > 0, gamma, 0};
+      ClassificationLoss criterion{gamma > 0 ? "focal" : "cross_entropy", gamma, 0};
       if (weighted) criterion.class_weight = weight;
       double wanted = 0;
       const torch::Tensor p = logits.softmax(1);
@@ -212,7 +212,7 @@ TEST_CASE("losses of several classes follow their formulas, weights of classes t
     }
   }
   torch::Tensor far = torch::tensor({{0.0, 200.0, 0.0}}, torch::kDouble).requires_grad_();
-  ClassificationLoss{true, 2, 0}.sum(far, torch::tensor({1}, torch::kLong)).backward();
+  ClassificationLoss{"focal", 2, 0}.sum(far, torch::tensor({1}, torch::kLong)).backward();
   CHECK(far.grad().isfinite().all().item<bool>());
 }
 
@@ -220,7 +220,7 @@ TEST_CASE("focal loss follows its formula", "[objective][forms]") {
   const torch::Tensor logits = torch::randn({9, 2}, torch::kDouble);
   const torch::Tensor y = torch::tensor({0, 1, 1, 0, 1, 0, 0, 1, 1}, torch::kLong);
   for (const auto& [gamma, alpha] : {std::pair{2.0, 0.0}, {0.5, 0.25}, {0.0, 0.0}}) {
-    const ClassificationLoss criterion{true, gamma, alpha};
+    const ClassificationLoss criterion{"focal", gamma, alpha};
     double expected = 0;
     for (int64_t g = 0; g < 9; ++g) {
       const double other = logits[g][1 - y[g].item<int64_t>()].item<double>();
@@ -232,11 +232,11 @@ TEST_CASE("focal loss follows its formula", "[objective][forms]") {
     check_gradients({logits.clone()},
                     [&](const std::vector<torch::Tensor>& in) { return criterion.sum(in[0], y); });
   }
-  CHECK(ClassificationLoss{true, 0, 0}.sum(logits, y).item<double>() ==
+  CHECK(ClassificationLoss{"focal", 0, 0}.sum(logits, y).item<double>() ==
         Approx(ClassificationLoss{}.sum(logits, y).item<double>()));
   // Neither overflows nor loses its gradient where a graph is far on the wrong side.
   torch::Tensor far = torch::tensor({{200.0, -200.0}}).requires_grad_();
-  ClassificationLoss{true, 2, 0}.sum(far, torch::tensor({1}, torch::kLong)).backward();
+  ClassificationLoss{"focal", 2, 0}.sum(far, torch::tensor({1}, torch::kLong)).backward();
   CHECK(far.grad()[0][0].item<double>() == Approx(1));
 }
 
