@@ -28,8 +28,8 @@ kdgat_add_stage(distill)
 target_link_libraries(kdgat_stage_distill PUBLIC kdgat_stage_autoencoder kdgat_stage_classifier)
 kdgat_add_stage(evaluate ablation beside class_evaluation report)
 kdgat_add_stage(export
-  c_check c_format c_size check_windows export_formats made_up_frames network_check onnx_check onnx_format
-  run_program verify_page written_folder)
+  c_check c_format c_size check_windows export_formats made_up_frames network_check onnx_check
+  onnx_format run_program verify_page written_folder)
 target_link_libraries(kdgat_stage_export PUBLIC kdgat_export)
 kdgat_add_stage(fusion channel learners lin_ucb reward)
 kdgat_add_stage(score joined_scoring network)

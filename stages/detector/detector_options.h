@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/data/can/frames/usual_window.h"
+#include "engine/data/can/synthetic/attack_names.h"
 #include "engine/decision/detector/rank_filter.h"
 #include "engine/decision/detector/traffic.h"
 #include "kdgat/options.h"
@@ -21,9 +22,7 @@ struct DetectorOptions {
   int64_t alarm_windows = 1;
   int64_t alarm_of = 1;
   bool use_labels = true;
-  std::vector<std::string> inject = {"dos",        "fuzzing",     "fuzzing-known",
-                                     "spoofing",   "fabrication", "targeted",
-                                     "masquerade", "suspension",  "replay"};
+  std::vector<std::string> inject = data::usual_attacks();
   double own_seconds = decision::kOwnSeconds;
   int64_t most_windows = 50'000;
   int64_t trees = 300;
@@ -65,8 +64,7 @@ struct DetectorOptions {
         field("use_labels", &O::use_labels,
               "Learn from the attacks in training logs, too, not from injected ones alone."),
         field("inject", &O::inject, "Attacks that are injected into benign training traffic.")
-            .choices({"dos", "fuzzing", "fuzzing-known", "spoofing", "fabrication", "targeted",
-                      "masquerade", "suspension", "replay"}),
+            .choices(data::usual_attacks()),
         field(
             "own_seconds", &O::own_seconds,
             "Seconds of its own traffic that the profile of a vehicle never seen is learned from; "

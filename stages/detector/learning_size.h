@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "detector/detector_options.h"
-#include "engine/data/can/logs/can_options.h"
+#include "engine/data/can/synthetic/attack_options.h"
 #include "engine/decision/detector/traffic.h"
 
 namespace kdgat::detector {

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "engine/data/can/frames/protocol_ids.h"
-#include "engine/data/can/logs/can_options.h"
+#include "engine/data/can/synthetic/attack_names.h"
 
 namespace kdgat::compare {
 namespace {
@@ -23,7 +23,7 @@ std::string attack_of(const std::string& name) {
   std::string stem = std::filesystem::path(name).filename().string();
   stem.erase(std::min(stem.find('.'), stem.size()));
   std::string injected;  // of several the longest: "fuzzing-known" is no attack "known"
-  for (const std::string& kind : data::CanInjectOptions::all_attacks()) {
+  for (const std::string& kind : data::all_attacks()) {
     if (stem.ends_with("-" + kind) && kind.size() > injected.size()) injected = kind;
   }
   if (!injected.empty()) return injected;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/data/can/logs/can_options.h"
+#include "engine/data/can/synthetic/attack_options.h"
 #include "engine/data/core/import.h"
 #include "engine/data/core/synth.h"
 #include "pipeline/data/domains.h"

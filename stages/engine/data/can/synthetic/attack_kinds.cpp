@@ -4,8 +4,10 @@
 #include <array>
 #include <cmath>
 
+#include "engine/data/can/synthetic/attack_names.h"
 #include "engine/data/can/synthetic/payload_fields.h"
-#include "kdgat/error.h"
+#include "engine/data/can/synthetic/synth_traffic.h"
+#include "kdgat/rows.h"
 
 namespace kdgat::data {
 namespace {
@@ -99,6 +101,12 @@ std::span<const std::size_t> true_rows(const AttackScene& scene) {
   return scene.recording.rows_between(*scene.target, scene.begin_us, scene.end_us);
 }
 
+AttackPlan flood(const AttackScene& scene, int64_t step, const CanFrame& frame) {
+  AttackPlan plan;
+  for (int64_t t = scene.begin_us; t < scene.end_us; t += step) plan.added.push_back({t, frame});
+  return plan;
+}
+
 AttackPlan plan_dos(const AttackScene& scene, arrays::Random& random) {
   const int64_t step = step_of(scene, kDosRates, random);
   CanFrame frame = frame_of(0, false, 8);
@@ -107,16 +115,16 @@ AttackPlan plan_dos(const AttackScene& scene, arrays::Random& random) {
     frame.extended = scene.recording.ids().front().extended;
   }
   if (happens(random, 3, 10)) fill(frame, random);
-  AttackPlan plan;
-  for (int64_t t = scene.begin_us; t < scene.end_us; t += step) plan.added.push_back({t, frame});
-  return plan;
+  return flood(scene, step, frame);
+}
+
+AttackPlan synth_dos(const AttackScene& scene, arrays::Random&) {
+  return flood(scene, 1000, frame_of(0, false, kClassic));
 }
 
 /// Random payloads at a rate that varies by half, of whatever frame `next` gives.
-template <std::size_t n, class Next>
-AttackPlan plan_random(const AttackScene& scene, const double (&rates)[n], arrays::Random& random,
-                       Next next) {
-  const int64_t step = step_of(scene, rates, random);
+template <class Next>
+AttackPlan plan_random(const AttackScene& scene, int64_t step, arrays::Random& random, Next next) {
   AttackPlan plan;
   for (int64_t t = scene.begin_us; t < scene.end_us;) {
     CanFrame frame = next();
@@ -130,16 +138,22 @@ AttackPlan plan_random(const AttackScene& scene, const double (&rates)[n], array
 
 AttackPlan plan_fuzzing(const AttackScene& scene, arrays::Random& random) {
   const std::span<const CanFrame> frames = scene.recording.frames();
-  return plan_random(scene, kFuzzingRates, random, [&] {
+  return plan_random(scene, step_of(scene, kFuzzingRates, random), random, [&] {
     const CanFrame& like = frames[random.below(frames.size())];  // as often as in the log
     const auto id = static_cast<uint32_t>(random.below(like.extended ? 1U << 29 : 0x800));
     return frame_of(id, like.extended, std::max(like.length, kClassic));
   });
 }
 
+AttackPlan synth_fuzzing(const AttackScene& scene, arrays::Random& random) {
+  return plan_random(scene, 2000, random, [&] {
+    return frame_of(static_cast<uint32_t>(random.below(0x800)), false, kClassic);
+  });
+}
+
 AttackPlan plan_fuzzing_known(const AttackScene& scene, arrays::Random& random) {
   const std::span<const IdRows> ids = scene.recording.ids();
-  return plan_random(scene, kKnownRates, random, [&] {
+  return plan_random(scene, step_of(scene, kKnownRates, random), random, [&] {
     const IdRows& id = ids[random.below(ids.size())];
     const uint8_t own = scene.recording.frames()[id.rows.front()].length;
     return frame_of(id.id, id.extended, happens(random, 8, 10) ? own : kClassic);
@@ -163,6 +177,25 @@ AttackPlan plan_spoofing(const AttackScene& scene, arrays::Random& random) {
     plan.added.push_back({t + jitter, forgery.of(scene.recording.frames()[rows[last]], random)});
   }
   return plan;
+}
+
+/// Every signal at a value the driver did not choose; counter and checksum stay plausible.
+CanFrame forged_signals(const Message& message, CanFrame frame, uint8_t value) {
+  Payload payload{};
+  std::copy_n(frame.payload.begin(), payload.size(), payload.begin());
+  for (const Signal& signal : message.signals) {
+    std::fill_n(payload.begin() + signal.at, signal.bytes, value);
+  }
+  set_checksum(message, payload);
+  std::copy(payload.begin(), payload.end(), frame.payload.begin());
+  return frame;
+}
+
+AttackPlan synth_spoofing(const AttackScene& scene, arrays::Random& random) {
+  const Message& target = *scene.layout;
+  const CanFrame empty = frame_of(target.id, false, static_cast<uint8_t>(target.length));
+  return flood(scene, 5000,
+               forged_signals(target, empty, static_cast<uint8_t>(0xF0 + random.below(16))));
 }
 
 AttackPlan plan_fabrication(const AttackScene& scene, arrays::Random& random) {
@@ -218,6 +251,16 @@ AttackPlan plan_in_place(const AttackScene& scene, const Forgery& forgery, array
 AttackPlan plan_masquerade(const AttackScene& scene, arrays::Random& random) {
   return plan_in_place(scene, Forgery(scene, random), random,
                        [](const CanFrame&, const CanFrame&) {});
+}
+
+AttackPlan synth_masquerade(const AttackScene& scene, arrays::Random& random) {
+  const auto value = static_cast<uint8_t>(random.below(256));
+  AttackPlan plan;
+  for (const std::size_t row : true_rows(scene)) {
+    plan.changed.emplace_back(row,
+                              forged_signals(*scene.layout, scene.recording.frames()[row], value));
+  }
+  return plan;
 }
 
 AttackPlan plan_frozen(const AttackScene& scene, arrays::Random& random) {
@@ -280,29 +323,128 @@ AttackPlan plan_replay(const AttackScene& scene, arrays::Random& random) {
   return plan;
 }
 
+/// What was sent twice the attack's length ago.
+AttackPlan synth_replay(const AttackScene& scene, arrays::Random&) {
+  const int64_t back = 2 * (scene.end_us - scene.begin_us);
+  const auto [first, last] =
+      scene.recording.rows_between(scene.begin_us - back, scene.end_us - back);
+  AttackPlan plan;
+  for (std::size_t row = first; row < last; ++row) {
+    plan.added.push_back({scene.recording.clock_us(row) + back, scene.recording.frames()[row]});
+  }
+  return plan;
+}
+
+// Shares of made-up traffic make 10 to 20 % of the windows of 100 rows attacks.
 constexpr AttackKind kAttackKinds[] = {
-    {"dos", false, false, mean(kDosRates), plan_dos},
-    {"fuzzing", false, false, mean(kFuzzingRates), plan_fuzzing},
-    {"fuzzing-known", false, false, mean(kKnownRates), plan_fuzzing_known},
-    {"spoofing", true, true, 0, plan_spoofing},
-    {"fabrication", true, true, 0, plan_fabrication},
-    {"targeted", true, true, 0, plan_targeted},
-    {"masquerade", true, true, 0, plan_masquerade},
-    {"masquerade-frozen", true, true, 0, plan_frozen, has_counter, "a counter"},
-    {"masquerade-unchecked", true, true, 0, plan_unchecked, has_checksum, "a checksum"},
-    {"suspension", true, false, 0, plan_suspension},
-    {"replay", false, false, 0, plan_replay},
+    {.name = "dos",
+     .help = "one id that wins over the others floods the bus",
+     .usual = true,
+     .has_rate = true,
+     .adds = mean(kDosRates),
+     .plan = plan_dos,
+     .synth = {1, 40, 20'000, synth_dos}},
+    {.name = "fuzzing",
+     .help = "random ids and payloads",
+     .usual = true,
+     .has_rate = true,
+     .adds = mean(kFuzzingRates),
+     .plan = plan_fuzzing,
+     .synth = {2, 60, 20'000, synth_fuzzing}},
+    {.name = "fuzzing-known",
+     .help = "ids of the log with random payloads",
+     .usual = true,
+     .has_rate = true,
+     .adds = mean(kKnownRates),
+     .plan = plan_fuzzing_known},
+    {.name = "spoofing",
+     .help = "one id, forged, beside its true frames",
+     .usual = true,
+     .has_target = true,
+     .forges = true,
+     .has_rate = true,
+     .plan = plan_spoofing,
+     .synth = {3, 90, 50'000, synth_spoofing}},
+    {.name = "fabrication",
+     .help = "a forged frame after true ones of one id: at once, or up to half a period later",
+     .usual = true,
+     .has_target = true,
+     .forges = true,
+     .plan = plan_fabrication},
+    {.name = "targeted",
+     .help = "a few more frames of one id, some of their bytes forged",
+     .usual = true,
+     .has_target = true,
+     .forges = true,
+     .plan = plan_targeted},
+    {.name = "masquerade",
+     .help = "the true frames of one id, with forged bytes",
+     .usual = true,
+     .has_target = true,
+     .forges = true,
+     .plan = plan_masquerade,
+     .synth = {6, 120, 20'000, synth_masquerade}},
+    {.name = "suspension",
+     .help = "one id falls silent",
+     .usual = true,
+     .has_target = true,
+     .plan = plan_suspension,
+     .synth = {5, 120, 20'000, plan_suspension}},
+    {.name = "replay",
+     .help = "frames recorded earlier are sent again",
+     .usual = true,
+     .plan = plan_replay,
+     .synth = {4, 80, 20'000, synth_replay}},
+    {.name = "masquerade-frozen",
+     .help = "masquerade of an id that counts, whose counters stand still",
+     .has_target = true,
+     .forges = true,
+     .plan = plan_frozen,
+     .suits = has_counter,
+     .needs = "a counter"},
+    {.name = "masquerade-unchecked",
+     .help = "masquerade of an id with a checksum, whose counters go on: the checksum is wrong",
+     .has_target = true,
+     .forges = true,
+     .plan = plan_unchecked,
+     .suits = has_checksum,
+     .needs = "a checksum"},
 };
+
+bool is_synthetic(const AttackKind& kind) { return kind.synth.number > 0; }
 
 }  // namespace
 
 const AttackKind& attack_kind(const std::string& name) {
-  std::string known;
-  for (const AttackKind& kind : kAttackKinds) {
-    if (name == kind.name) return kind;
-    known.append(known.empty() ? "known: " : ", ").append(kind.name);
-  }
-  throw Error(ExitCode::kUsage, "unknown attack " + name, known);
+  return row_named(kAttackKinds, "attack", name);
 }
+
+const SynthAttack& synth_attack(const std::string& name) {
+  const AttackKind& kind = attack_kind(name);
+  if (is_synthetic(kind)) return kind.synth;
+  throw Error(ExitCode::kUsage, "made-up traffic has no attack " + name,
+              "it has " + in_words(synth_attacks(), "and"));
+}
+
+std::vector<std::string> all_attacks() { return row_names(kAttackKinds); }
+
+std::vector<std::string> usual_attacks() {
+  return row_names(kAttackKinds, [](const AttackKind& kind) { return kind.usual; });
+}
+
+std::vector<std::string> synth_attacks() {
+  std::vector<std::string> out = row_names(kAttackKinds, is_synthetic);
+  std::sort(out.begin(), out.end(), [](const std::string& a, const std::string& b) {
+    return attack_kind(a).synth.number < attack_kind(b).synth.number;
+  });
+  return out;
+}
+
+std::string rated_attacks() {
+  return in_words(row_names(kAttackKinds, [](const AttackKind& kind) { return kind.has_rate; }),
+                  "and");
+}
+
+std::string attacks_help() { return rows_help(kAttackKinds); }
 
 }  // namespace kdgat::data

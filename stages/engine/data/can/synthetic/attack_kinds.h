@@ -1,21 +1,8 @@
-// What an attacker who sits on a bus adds to, changes in or drops from recorded traffic during one
-// attack. Everything that differs between two attacks of a kind (rates, delays, bytes, values) is
-// drawn, so that whoever learns from them sees variety. Knows nothing about files, nor about when
+// What an attacker who sits on a bus adds to, changes in or drops from traffic during one attack: a
+// row of the table in attack_kinds.cpp for each kind. Everything that differs between two attacks
+// of a kind in recorded traffic (rates, delays, bytes, values) is drawn, so that whoever learns
+// from them sees variety; in made-up traffic it is fixed. Knows nothing about files, nor about when
 // the bus is free.
-//
-//   dos            the lowest id, or one that wins over all others, 500 to 2,000 times a second
-//   fuzzing        random ids and payloads
-//   fuzzing-known  ids of the log, random payloads
-//   spoofing       one id, forged, beside its true frames, 1.3 to 10 times as often
-//   fabrication    a forged frame after true ones of one id: right after, or up to half a period
-//   targeted       some bytes of one id, forged in a few more frames of it
-//   masquerade     the true frames of one id, with forged bytes
-//   suspension     one id falls silent
-//   replay         frames recorded earlier, of all or some ids, sent again
-//
-//   masquerade-frozen     the same of an id that counts, whose counters hold their value
-//   masquerade-unchecked  the same of an id with a checksum: the counters go on, and bytes that the
-//                         checksum is of, or its own, are forged
 #pragma once
 
 #include <cstddef>
@@ -28,9 +15,11 @@
 #include "engine/arrays/random.h"
 #include "engine/data/can/frames/can_frame.h"
 #include "engine/data/can/frames/recording.h"
-#include "engine/data/can/logs/can_options.h"
+#include "engine/data/can/synthetic/attack_options.h"
 
 namespace kdgat::data {
+
+struct Message;
 
 /// Where and when one attack takes place.
 struct AttackScene {
@@ -38,6 +27,7 @@ struct AttackScene {
   const CanInjectOptions& options;
   int64_t begin_us, end_us;
   const IdRows* target;  ///< of kinds that have one, with two frames at least in this time
+  const Message* layout = nullptr;  ///< of its payload, in made-up traffic
 };
 
 struct PlannedFrame {
@@ -51,12 +41,27 @@ struct AttackPlan {
   std::vector<std::size_t> removed;                       ///< rows
 };
 
+using PlanAttack = AttackPlan (*)(const AttackScene& scene, arrays::Random& random);
+
+/// A kind as made-up traffic has it.
+struct SynthAttack {
+  int number =
+      0;  ///< from 1, by which drives are drawn: never changes; 0: made-up traffic has none
+  int64_t share = 0;      ///< thousandths of the drive; the more frames it adds, the fewer
+  int64_t period_us = 0;  ///< of its target: the first id sent so often
+  PlanAttack plan = nullptr;
+};
+
 struct AttackKind {
   const char* name;
-  bool has_target;  ///< one id, sent regularly
-  bool forges;      ///< bytes of its payload
-  double adds;      ///< frames a second, on average of its rates; 0 where that is up to the traffic
-  AttackPlan (*plan)(const AttackScene& scene, arrays::Random& random);
+  const char* help;
+  bool usual = false;       ///< written, and learned by detectors, where none is named
+  bool has_target = false;  ///< one id, sent regularly
+  bool forges = false;      ///< bytes of its payload
+  bool has_rate = false;    ///< that the options may say
+  double adds = 0;  ///< frames a second, on average of its rates; 0 where that is up to the traffic
+  PlanAttack plan = nullptr;  ///< in recorded traffic
+  SynthAttack synth{};
   /// Whether an id can be the target; nullptr: any one can.
   bool (*suits)(const Recording& recording, const IdRows& id) = nullptr;
   const char* needs = "";  ///< what such an id has
@@ -64,5 +69,7 @@ struct AttackKind {
 
 /// Throws Error(kUsage) for an unknown name.
 const AttackKind& attack_kind(const std::string& name);
+/// The same for one that made-up traffic has not.
+const SynthAttack& synth_attack(const std::string& name);
 
 }  // namespace kdgat::data

@@ -9,7 +9,7 @@
 
 #include "engine/arrays/random.h"
 #include "engine/data/can/frames/can_frame.h"
-#include "engine/data/can/logs/can_options.h"
+#include "engine/data/can/synthetic/attack_options.h"
 
 namespace kdgat::data {
 

@@ -2,7 +2,7 @@
 // Knows no kind of attack.
 #pragma once
 
-#include "engine/data/can/logs/can_options.h"
+#include "engine/data/can/synthetic/attack_options.h"
 #include "engine/data/core/domain.h"
 
 namespace kdgat::data {

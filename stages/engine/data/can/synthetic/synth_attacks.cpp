@@ -2,14 +2,13 @@
 
 #include <algorithm>
 
-#include "kdgat/error.h"
+#include "engine/data/can/synthetic/attack_kinds.h"
 
 namespace kdgat::data {
 namespace {
 
 struct Interval {
   int64_t begin_us, end_us;
-  bool holds(int64_t time) const { return begin_us <= time && time < end_us; }
 };
 
 constexpr int64_t kSpacing = 12'000'000;
@@ -36,95 +35,39 @@ const Message& find_target(const std::vector<Message>& messages, int64_t period_
                        [&](const Message& m) { return m.period_us == period_us; });
 }
 
-/// Every signal at a value the driver did not choose; counter and checksum stay plausible.
-Payload forge(const Message& message, Payload payload, uint8_t value) {
-  for (const Signal& signal : message.signals) {
-    const auto at = static_cast<std::size_t>(signal.at);
-    std::fill_n(payload.begin() + static_cast<std::ptrdiff_t>(at), signal.bytes, value);
+std::vector<CanFrame> frames_of(const std::vector<Transmission>& drive) {
+  std::vector<CanFrame> out(drive.size());
+  for (std::size_t row = 0; row < drive.size(); ++row) {
+    out[row].time = static_cast<double>(drive[row].ready_us) / 1e6;
+    out[row].id = drive[row].id;
+    out[row].length = static_cast<uint8_t>(drive[row].length);
+    std::copy(drive[row].payload.begin(), drive[row].payload.end(), out[row].payload.begin());
   }
-  set_checksum(message, payload);
-  return payload;
+  return out;
 }
 
-void flood(const Interval& interval, std::vector<Transmission>& drive) {
-  for (int64_t t = interval.begin_us; t < interval.end_us; t += 1000) {
-    drive.push_back({t, 0x000, 8, {}, true, false});
-  }
-}
-
-void fuzz(const Interval& interval, arrays::Random& random, std::vector<Transmission>& drive) {
-  int64_t t = interval.begin_us;
-  while (t < interval.end_us) {
-    Transmission frame{t, static_cast<uint32_t>(random.below(0x800)), 8, {}, true, false};
-    for (uint8_t& byte : frame.payload) byte = static_cast<uint8_t>(random.next() >> 56);
-    drive.push_back(frame);
-    t += 1000 + static_cast<int64_t>(random.below(2001));
-  }
-}
-
-void spoof(const Interval& interval, const Message& target, arrays::Random& random,
-           std::vector<Transmission>& drive) {
-  const Payload forged = forge(target, {}, static_cast<uint8_t>(0xF0 + random.below(16)));
-  for (int64_t t = interval.begin_us; t < interval.end_us; t += 5000) {
-    drive.push_back({t, target.id, target.length, forged, true, false});
-  }
-}
-
-void replay(const Interval& interval, const std::vector<Transmission>& recorded,
-            std::vector<Transmission>& drive) {
-  const int64_t back = (interval.end_us - interval.begin_us) * 2;
-  for (const Transmission& t : recorded) {
-    if (!interval.holds(t.ready_us + back)) continue;
-    drive.push_back(t);
-    drive.back().ready_us += back;
-    drive.back().attack = true;
-  }
-}
-
-void suspend(const Interval& interval, const Message& target, std::vector<Transmission>& drive) {
-  for (Transmission& t : drive) {
-    if (t.id == target.id && interval.holds(t.ready_us)) t.suppressed = true;
-  }
-}
-
-void masquerade(const Interval& interval, const Message& target, arrays::Random& random,
-                std::vector<Transmission>& drive) {
-  const auto value = static_cast<uint8_t>(random.below(256));
-  for (Transmission& t : drive) {
-    if (t.id != target.id || !interval.holds(t.ready_us)) continue;
-    t.payload = forge(target, t.payload, value);
-    t.attack = true;
-  }
+Transmission forged(const CanFrame& frame, int64_t ready_us) {
+  Transmission out{ready_us, frame.id, frame.length, {}, true, false};
+  std::copy_n(frame.payload.begin(), out.payload.size(), out.payload.begin());
+  return out;
 }
 
 }  // namespace
 
 void add_attack(const std::string& attack, const std::vector<Message>& messages,
                 arrays::Random random, int64_t duration_us, std::vector<Transmission>& drive) {
-  // Thousandths of the drive: the more frames an attack adds, the shorter it is, so that the share
-  // of windows is about the same.
-  struct Share {
-    const char* name;
-    int64_t share;
-  };
-  constexpr Share kShares[] = {{"dos", 40},    {"fuzzing", 60},     {"spoofing", 90},
-                               {"replay", 80}, {"suspension", 120}, {"masquerade", 120}};
-  const auto known = std::find_if(std::begin(kShares), std::end(kShares),
-                                  [&](const Share& s) { return attack == s.name; });
-  if (known == std::end(kShares)) {
-    throw Error(ExitCode::kUsage, "unknown attack " + attack,
-                "known: dos, fuzzing, spoofing, replay, suspension, masquerade");
-  }
-  const Message& target = find_target(messages, attack == "spoofing" ? 50'000 : 20'000);
-  const std::vector<Transmission> recorded =
-      attack == "replay" ? drive : std::vector<Transmission>{};
-  for (const Interval& interval : make_intervals(random, duration_us, known->share)) {
-    if (attack == "dos") flood(interval, drive);
-    if (attack == "fuzzing") fuzz(interval, random, drive);
-    if (attack == "spoofing") spoof(interval, target, random, drive);
-    if (attack == "replay") replay(interval, recorded, drive);
-    if (attack == "suspension") suspend(interval, target, drive);
-    if (attack == "masquerade") masquerade(interval, target, random, drive);
+  const SynthAttack& kind = synth_attack(attack);
+  const Message& target = find_target(messages, kind.period_us);
+  const std::vector<CanFrame> frames = frames_of(drive);
+  const Recording recording(frames);
+  const auto rows = std::find_if(recording.ids().begin(), recording.ids().end(),
+                                 [&](const IdRows& id) { return id.id == target.id; });
+  const CanInjectOptions options;
+  for (const auto& [begin, end] : make_intervals(random, duration_us, kind.share)) {
+    const AttackPlan plan = kind.plan({recording, options, begin, end, &*rows, &target}, random);
+    for (const PlannedFrame& one : plan.added) drive.push_back(forged(one.frame, one.ready_us));
+    for (const auto& [row, frame] : plan.changed) drive[row] = forged(frame, drive[row].ready_us);
+    for (const std::size_t row : plan.removed) drive[row].suppressed = true;
   }
 }
 

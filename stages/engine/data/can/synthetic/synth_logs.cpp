@@ -5,6 +5,7 @@
 
 #include "engine/arrays/random.h"
 #include "engine/data/can/logs/format_log.h"
+#include "engine/data/can/synthetic/attack_kinds.h"
 #include "engine/data/can/synthetic/synth_attacks.h"
 #include "engine/data/can/synthetic/synth_traffic.h"
 #include "engine/data/core/folder_files.h"
@@ -15,12 +16,9 @@ namespace kdgat::data {
 namespace {
 
 constexpr int64_t kStartSeconds = 1'672'531'200;  // where the can-train-and-test logs begin
-constexpr const char* kAttacks[] = {"",       "dos",        "fuzzing",   "spoofing",
-                                    "replay", "suspension", "masquerade"};
 
 /// Names a drive: the same vehicle, attack and number give the same one.
-uint64_t drive_seed(const CanSynthOptions& options, int64_t vehicle, std::size_t attack,
-                    int64_t drive) {
+uint64_t drive_seed(const CanSynthOptions& options, int64_t vehicle, int attack, int64_t drive) {
   uint64_t seed = arrays::Random(static_cast<uint64_t>(options.seed), 3).next();
   for (const uint64_t part : {static_cast<uint64_t>(vehicle), static_cast<uint64_t>(attack),
                               static_cast<uint64_t>(drive)}) {
@@ -56,10 +54,8 @@ class FolderWriter {
 
 std::vector<CanFrame> synthesize(const CanSynthOptions& options, int64_t vehicle,
                                  const std::string& attack, int64_t drive) {
-  const auto known = std::find(std::begin(kAttacks), std::end(kAttacks), attack);
-  if (known == std::end(kAttacks)) throw Error(ExitCode::kUsage, "unknown attack " + attack);
-  const uint64_t seed =
-      drive_seed(options, vehicle, static_cast<std::size_t>(known - std::begin(kAttacks)), drive);
+  const int number = attack.empty() ? 0 : synth_attack(attack).number;
+  const uint64_t seed = drive_seed(options, vehicle, number, drive);
   const int64_t duration_us = std::llround(options.seconds * 1e6);
   const std::vector<Message> messages = make_vehicle(static_cast<uint64_t>(options.seed), vehicle);
   std::vector<Transmission> wanted = make_drive(messages, seed, duration_us, options.ageing);

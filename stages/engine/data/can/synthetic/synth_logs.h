@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "engine/data/can/frames/can_frame.h"
-#include "engine/data/can/logs/can_options.h"
+#include "engine/data/can/synthetic/attack_options.h"
 
 namespace kdgat::data {
 
 /// Frames of one log of one vehicle, `options.seconds` long, about 330 frames/s; `attack` empty =
-/// attack-free. Another `drive` is the same vehicle on another day. See synth_attacks.h for what
+/// attack-free. Another `drive` is the same vehicle on another day. See attack_kinds.h for what
 /// each attack does and which rows it labels. Throws Error(kUsage) for an unknown attack.
 std::vector<CanFrame> synthesize(const CanSynthOptions& options, int64_t vehicle,
                                  const std::string& attack, int64_t drive = 0);

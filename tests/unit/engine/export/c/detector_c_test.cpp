@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "engine/arrays/random.h"
-#include "engine/data/can/logs/can_options.h"
 #include "engine/data/can/logs/format_log.h"
+#include "engine/data/can/synthetic/attack_options.h"
 #include "engine/data/can/synthetic/inject.h"
 #include "support/can/can_drive.h"
 #include "support/can/can_traffic.h"
@@ -153,7 +153,7 @@ TEST_CASE("a detector in C says of each window and alarm what the program says",
   for (const char* attack : {"dos", "fuzzing", "spoofing", "replay", "suspension", "masquerade"}) {
     logs.push_back(drive(30, 8, attack));
   }
-  for (const std::string& kind : data::CanInjectOptions::all_attacks()) {
+  for (const std::string& kind : data::all_attacks()) {
     arrays::Random random(5);
     logs.push_back(data::inject(drive(40, 9), kind, {}, random).frames);
   }

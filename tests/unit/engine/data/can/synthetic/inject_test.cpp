@@ -23,7 +23,7 @@ using kdgat::test::refusal;
 
 namespace {
 
-const std::vector<std::string> kKinds = CanInjectOptions::usual_attacks();
+const std::vector<std::string> kKinds = usual_attacks();
 const std::vector<std::string> kAddingKinds = {
     "dos", "fuzzing", "fuzzing-known", "spoofing", "fabrication", "targeted", "replay"};
 
