@@ -7,10 +7,11 @@ kdgat_add_room(kdgat_core pipeline/alarms
 kdgat_add_room(kdgat_core pipeline/cli cli command_line json_error)
 kdgat_add_room(kdgat_core pipeline/data data data_store data_tables)
 kdgat_add_room(kdgat_core pipeline/execute
-  acceptance begin_run child device frozen_run ranks run_options run_origin run_session runner
-  stage_process step_run)
+  acceptance begin_run child device frozen_run lone_step ranks
+  run_options run_origin run_session runner stage_process step_run)
 kdgat_add_room(kdgat_core pipeline/memory
-  cards legacy_estimate legacy_table memory_options memory_report memory_svg memory_table)
+  cards data_sizes legacy_estimate legacy_table memory_options memory_report memory_svg
+  memory_table)
 kdgat_add_room(kdgat_core pipeline/plugin
   libtorch option_groups plugin_catalog plugin_host schema stage_call)
 kdgat_add_room(kdgat_core pipeline/profile
@@ -35,7 +36,8 @@ kdgat_add_room(kdgat_core pipeline/system
   clock database git hash home_path json_file log machine owned_fd parallel program secrets signals subprocess
   temporary tensor_file)
 kdgat_add_room(kdgat_core pipeline/tune
-  admission replicate_runs space sweep sweep_record sweep_table trial_process)
+  admission replicate_runs space sweep sweep_record sweep_table
+  trial_process)
 kdgat_add_room(kdgat_core pipeline/verbs
   adapt_verb completion_verb config_verb data_verb describe_verb doctor_verb export_verb fit_verb
   job_verb jobs_verb memory_verb plan_verb plugins_verb replicate_verb report_verb run_verb
@@ -48,6 +50,7 @@ kdgat_add_room(kdgat_core pipeline/verbs/commands
 kdgat_add_room(kdgat_core pipeline/verbs/json
   json_forms json_forms_data json_forms_logs json_forms_program json_forms_runs json_forms_work
   json_parts)
+kdgat_add_room(kdgat_core pipeline/verbs/plan plan_estimate progress_flag run_preview)
 target_sources(kdgat_core PRIVATE ${CMAKE_BINARY_DIR}/generated/linked_libraries.cpp)
 target_include_directories(kdgat_core PUBLIC .)
 kdgat_optimise_little(kdgat_core)

@@ -1,5 +1,6 @@
 #include "pipeline/execute/run_options.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <sstream>
@@ -86,6 +87,18 @@ Offer offered_words(const RunFlags& extras) {
   return out;
 }
 
+/// --explain was a flag of every verb that takes these words, and is one of kdgat plan.
+void refuse_explain(const Context& context, const std::string& called,
+                    std::vector<std::string> words) {
+  const std::string flag = "--explain";
+  const auto end = std::find(words.begin(), words.end(), "--");
+  const auto said = std::find(words.begin(), end, flag);
+  if (said == end) return;
+  if (called == "kdgat run") throw moved(context, called + " " + flag, "kdgat plan", words);
+  *said = "--dry-run";
+  throw moved(context, called + " " + flag, called, words);
+}
+
 }  // namespace
 
 SectionSchemas profile_sections() {
@@ -147,7 +160,7 @@ RunOptions parse_run_options(const Context& context, const std::vector<std::stri
   line.flag("--force", options.plan.force);
   line.flag("--verify", options.verify);
   line.flag("-n,--dry-run", options.dry_run);
-  line.flag("--explain", options.explain);
+  if (extras.explains) line.flag("--explain", options.dry_run);
   line.flag("--in-process", options.in_process);
   if (extras.takes_seeds) {
     line.value("--at-once", [&](const std::string& text) {
@@ -177,6 +190,7 @@ RunOptions parse_run_options(const Context& context, const std::vector<std::stri
   };
   line.words(read_word, offered_words(extras));
   profile.problems = line.read(arguments);
+  if (!extras.explains) refuse_explain(context, extras.called, arguments);
   if (extras.takes_data && profile.data.empty()) {
     throw Error(ExitCode::kUsage, extras.called + " needs logs",
                 "a log, a folder of logs, or -; see " + extras.called + " --help");
@@ -194,6 +208,13 @@ std::string typed_line(const Context& context, const std::string& called,
     all.insert(all.end(), {"--plugin-dir", folder.string()});
   }
   return called + (all.empty() ? "" : " ") + shell_line(all);
+}
+
+Error moved(const Context& context, const std::string& old, const std::string& called,
+            std::vector<std::string> words) {
+  if (context.verbosity > 0) words.emplace_back("-v");
+  if (context.json) words.emplace_back("--json");
+  return Error(ExitCode::kUsage, old + " is now " + typed_line(context, called, words));
 }
 
 std::map<std::string, std::string> option_environment() {

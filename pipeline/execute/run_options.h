@@ -4,7 +4,7 @@
 //   kdgat run [STAGE | STEP] [FILE.yaml | FILE.json] [key=value ...]
 //     --preset A,B  --config FILE  --data PATH  --root DIR  --device D  --threads N  --seed N
 //     --memory-limit SIZE  --allocator SETTINGS
-//     --from STEP  --until STEP  --force  --verify  -n, --dry-run  --explain  --in-process
+//     --from STEP  --until STEP  --force  --verify  -n, --dry-run  --in-process
 //     --option-name VALUE...    every option of every stage, own or published name, dashes
 #pragma once
 
@@ -24,8 +24,7 @@ class CommandLine;
 struct RunOptions {
   ProfileRequest profile;  ///< root, device, threads, seed and seeds are overrides in here
   PlanRequest plan;        ///< after resolve_profile set plan.only = Profile::only
-  bool dry_run = false;
-  bool explain = false;
+  bool dry_run = false;    ///< also of kdgat plan --explain
   bool in_process = false;
   int at_once = 0;  ///< most replicates at once; 0 = as cores and memory allow
   /// What --require adds to the profile's; key "require".
@@ -48,6 +47,8 @@ struct RunFlags {
   bool runs_elsewhere = false;
   /// The verb makes a run for each of several seeds.
   bool takes_seeds = false;
+  /// --explain is another name of --dry-run.
+  bool explains = false;
   /// A word that the verb takes first in place of all this: an action.
   const char* action = nullptr;
 };
@@ -62,6 +63,11 @@ RunOptions parse_run_options(const Context& context, const std::vector<std::stri
 /// the plugin folders of the context; without the secrets in them (see system/secrets.h).
 std::string typed_line(const Context& context, const std::string& called,
                        const std::vector<std::string>& words);
+
+/// For `old` words that go by another name now: an error that says what to type instead, `called`
+/// and the words.
+Error moved(const Context& context, const std::string& old, const std::string& called,
+            std::vector<std::string> words);
 
 /// Variables of the environment whose names start with KDGAT_, without those the program itself
 /// reads (KDGAT_PLUGIN_PATH, KDGAT_ISA and the like).

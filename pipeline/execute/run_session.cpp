@@ -1,6 +1,7 @@
 #include "pipeline/execute/run_session.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
 #include "pipeline/execute/device.h"
@@ -193,6 +194,20 @@ void RunSession::check_start(const Plan& plan) const {
 RecordTargets RunSession::targets() const {
   const auto origin = profile.origin.find("mlflow_uri");
   return make_targets(profile.records, origin == profile.origin.end() ? "" : origin->second);
+}
+
+Place RunSession::place() const {
+  const Place place = place_of([](const char* name) { return std::getenv(name); });
+  if (profile.nproc > 1 && place.world > 1) {
+    throw Error(ExitCode::kUsage,
+                "this program was started with others (srun, or RANK and WORLD_SIZE), and nproc=" +
+                    std::to_string(profile.nproc) + " asks for more processes on this machine",
+                "start as many programs as there are to be processes");
+  }
+  if (options.in_process && (profile.nproc > 1 || place.world > 1)) {
+    throw Error(ExitCode::kUsage, "--in-process is for one process");
+  }
+  return place;
 }
 
 ProcessSettings RunSession::process() const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pipeline/cli/cli.h"
+#include "pipeline/execute/ranks.h"
 #include "pipeline/execute/run_options.h"
 #include "pipeline/execute/runner.h"
 #include "pipeline/records/record_targets.h"
@@ -44,6 +45,9 @@ struct RunSession {
   void check_start(const Plan& plan) const;
   /// Where its numbers go. Throws Error(kUsage) for an address that cannot be written to.
   RecordTargets targets() const;
+  /// Where this program stands among those started together. Throws Error(kUsage) if that does not
+  /// go with what the session asks for.
+  Place place() const;
   ProcessSettings process() const;
   RunnerInput input(const Plan& plan, const std::optional<PreparedData>& data) const;
   /// What a stage may use in all here: the profile's limit as far as the machine's limits leave it,

@@ -16,9 +16,8 @@ void MemoryOptions::declare(CommandLine& line) {
     }
   };
   line.value("--gpu", read, Offer::kCards);
+  line.flag("--static", is_static_);
 }
-
-void MemoryOptions::declare_static(CommandLine& line) { line.flag("--static", is_static_); }
 
 void MemoryOptions::declare_device(CommandLine& line, ProfileRequest& profile) {
   const auto read = [this, &line, &profile](const std::string& word) {

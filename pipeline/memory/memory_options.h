@@ -1,5 +1,5 @@
 // The words by which a plan of memory is asked for: a card, a size, measured or not. Shared by
-// `kdgat plan` and `kdgat memory estimate`.
+// `kdgat plan` and `kdgat submit`.
 #pragma once
 
 #include <optional>
@@ -14,10 +14,8 @@ namespace kdgat {
 
 class MemoryOptions {
  public:
-  /// --gpu.
+  /// --gpu, and --static, where else batches would be run to measure.
   void declare(CommandLine& line);
-  /// --static, where else batches would be run to measure.
-  void declare_static(CommandLine& line);
   /// --device: a size is a card; any other word is the profile's device.
   void declare_device(CommandLine& line, ProfileRequest& profile);
   /// Puts what was said into a request.

@@ -20,7 +20,7 @@ struct PastStep {
   std::string run;  ///< run id
   std::string step, stage;
   std::string fingerprint;
-  nlohmann::json ingredients;  ///< what went into the fingerprint, for --explain
+  nlohmann::json ingredients;  ///< what went into the fingerprint, for its reason
   std::filesystem::path folder;
   nlohmann::json facts;  ///< of its outputs
   std::string finished;  ///< ISO time

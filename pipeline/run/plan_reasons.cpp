@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "pipeline/run/run_record.h"
 #include "pipeline/show/quantity.h"
 #include "pipeline/show/text.h"
 
@@ -103,6 +104,14 @@ std::string why_kept(const PlannedStep& step, const PastStep& past) {
   }
   return "same" + data + " options, stage version " + step.ingredients.at("version").dump() +
          " as run " + short_run(past.run);
+}
+
+const char* action_word(const PlannedStep& step) {
+  return step.action == Action::kKeep ? "keep" : "run";
+}
+
+std::string told_reason(const PlannedStep& step) {
+  return step.reason + (step.kept ? " (" + format_when(step.kept->finished) + ")" : "");
 }
 
 }  // namespace kdgat

@@ -49,8 +49,7 @@ usage: kdgat run [STAGE | STEP] [FILE.yaml | FILE.json] [key=value ...] [options
   --require EXPR       end with 11 unless a figure is as required; may be said again
   --force              keep nothing of earlier runs
   --verify             read all data and their hashes, not only once a day for each file
-  -n, --dry-run        say what would run; change nothing
-  --explain            say why each step runs or is kept
+  -n, --dry-run        say what would run, and why; change nothing (kdgat plan --explain)
   --progress FORM      text, or jsonl: one JSON object a line on stderr (also KDGAT_PROGRESS)
   --in-process         run stages in this process (for debugging)
 

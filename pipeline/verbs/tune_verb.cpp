@@ -102,7 +102,7 @@ class TuneCommand {
     return code;
   }
 
-  bool is_preview() const { return session_->options.dry_run || session_->options.explain; }
+  bool is_preview() const { return session_->options.dry_run; }
 
  private:
   /// Whether the sweep that is tried when nothing is said has a step with its options.

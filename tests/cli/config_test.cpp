@@ -146,7 +146,7 @@ TEST_CASE("what has no effect is noted wherever a profile is used, once", "[cli]
   const std::string words = "autoencoder --preset smoke fusion.alpha_steps=7 ";
   const std::string note = "note: fusion.alpha_steps has no effect: no step runs fusion";
   for (const std::string& command :
-       {"config show " + words, "run -n " + words, "run --explain " + words}) {
+       {"config show " + words, "run -n " + words, "plan --explain " + words}) {
     const CommandResult said = run_kdgat(command, scratch.path());
     INFO(command << "\n" << said.err);
     CHECK(said.exit_code == 0);

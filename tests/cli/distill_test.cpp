@@ -65,7 +65,7 @@ TEST_CASE("the published words of distillation train a student", "[distillation]
     fs::copy_file(f.teacher / "classifier" / "model.safetensors",
                   f.scratch / "copy" / "autoencoder" / "model.safetensors",
                   fs::copy_options::overwrite_existing);
-    const CommandResult other = f.must(student + "copy --explain -n");
+    const CommandResult other = f.must(student + "copy -n");
     CHECK(other.out.find("option changed: autoencoder.teacher_path") != std::string::npos);
     const CommandResult refused = run_kdgat(student + "copy/autoencoder", f.scratch.path());
     CHECK(refused.exit_code == 3);

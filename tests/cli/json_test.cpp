@@ -154,10 +154,10 @@ void check_tune(Forms& forms) {
   said.document("runs list");
   said.document("runs show '" + run + "'");
   said.document("memory report '" + run + "'");
-  said.document("memory estimate --stage classifier");
+  said.document("plan classifier --estimate");
   if (has_stage("graphsage")) {
-    said.document("memory estimate --stage graphsage --legacy hidden_dim=64 num_layers=2");
-    said.document("memory estimate --stage graphsage --legacy");
+    said.document("plan graphsage --legacy hidden_dim=64 num_layers=2");
+    said.document("plan graphsage --legacy");
   }
   said.document("plan --preset smoke --static data.synth.seconds=20");
   said.document("plan --preset smoke --static data.synth.seconds=20 --memory-limit 1MiB", 5);

@@ -60,7 +60,7 @@ TEST_CASE("a limit reaches the stages, and another limit is another run", "[memo
         record.at("actual").at("peak_anonymous_bytes"));
   CHECK(looks.size() > 10);
   const auto explained = [&](const std::string& more) {
-    return run_kdgat("run" + words + " --explain" + more, scratch.path()).out;
+    return run_kdgat("plan" + words + " --explain" + more, scratch.path()).out;
   };
   CHECK(explained(" --memory-limit 2048MiB").find("autoencoder  kept") != std::string::npos);
   CHECK(explained(" --memory-limit 2GiB allocator=").find("autoencoder  kept") !=
@@ -196,7 +196,7 @@ TEST_CASE("a plan for a card counts its kernels, and what its allocator rounds",
   const auto planned = [&](const std::string& words, const std::string& kernels) {
     const CommandResult said =
         run_shell("KDGAT_KERNELS=" + kernels + " '" + fs::absolute(kdgat_binary()).string() +
-                      "' memory estimate --json batch_size=1000000 min_steps_per_epoch=1 "
+                      "' plan --estimate --json batch_size=1000000 min_steps_per_epoch=1 "
                       "--graphs 10000000 " +
                       words,
                   scratch.path());
@@ -204,7 +204,7 @@ TEST_CASE("a plan for a card counts its kernels, and what its allocator rounds",
     REQUIRE(said.exit_code == 0);
     return json::parse(said.out).at("memory");
   };
-  for (const std::string stage : {"--stage classifier", "--stage autoencoder"}) {
+  for (const std::string stage : {"classifier", "autoencoder"}) {
     int64_t before = 0;
     for (const std::string card : {"rtx3070-8", "t4-16", "a100-80"}) {
       INFO(stage << " on " << card);

@@ -70,7 +70,7 @@ TEST_CASE("a run of two processes is the run of one", "[cli][ranks]") {
     CHECK(entry.path().filename().string().front() != '.');  // nothing of the other is left
   }
   INFO("the number of processes is not part of what was computed");
-  const CommandResult again = must_kdgat(kShortRanks + "--root two --explain -n", scratch.path());
+  const CommandResult again = must_kdgat(kShortRanks + "--root two -n", scratch.path());
   for (const char* step : {"\nautoencoder  kept", "\nclassifier   kept", "\nevaluate     kept"}) {
     CHECK(again.out.find(step) != std::string::npos);
   }

@@ -136,7 +136,7 @@ TEST_CASE("a smoke run leaves whole files that any safetensors reader opens", "[
     REQUIRE(steps.size() == 4);
     for (const json& step : steps) CHECK(step.at("status") == "kept");
     const CommandResult other =
-        run_kdgat(kShort + "--root runs --threads 1 --seed 7 --explain -n", scratch.path());
+        run_kdgat(kShort + "--root runs --threads 1 --seed 7 -n", scratch.path());
     CHECK(other.exit_code == 0);
     CHECK((other.out + other.err).find("seed") != std::string::npos);
   }

@@ -95,9 +95,9 @@ TEST_CASE("data that a run refuses, its dry run refuses", "[cli][domain]") {
       {"textgcn --data store", 3, "this is can"},
       {"autoencoder", 2, "no input data is named"}};
   for (const auto& [words, code, said] : cases) {
-    for (const char* dry : {"", " --dry-run", " --explain"}) {
-      INFO(words << dry);
-      const CommandResult result = run_kdgat("run " + words + dry, scratch.path());
+    for (const char* verb : {"run ", "run --dry-run ", "plan --explain "}) {
+      INFO(verb << words);
+      const CommandResult result = run_kdgat(verb + words, scratch.path());
       CHECK(result.exit_code == code);
       CHECK_THAT(result.err, Catch::Contains(said));
     }

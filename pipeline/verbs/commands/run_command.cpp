@@ -1,7 +1,6 @@
 #include "pipeline/verbs/commands/run_command.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 
 #include "kdgat/kinds.h"
@@ -12,6 +11,7 @@
 #include "pipeline/execute/run_origin.h"
 #include "pipeline/execute/run_session.h"
 #include "pipeline/plugin/schema.h"
+#include "pipeline/run/plan_reasons.h"
 #include "pipeline/run/run_record.h"
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
@@ -19,6 +19,8 @@
 #include "pipeline/verbs/commands/next_commands.h"
 #include "pipeline/verbs/commands/run_replicates.h"
 #include "pipeline/verbs/json/json_forms.h"
+#include "pipeline/verbs/plan/progress_flag.h"
+#include "pipeline/verbs/plan/run_preview.h"
 
 namespace kdgat {
 namespace {
@@ -26,21 +28,12 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// "" if `form` is one in which progress is written.
-std::string progress_problem(const std::string& form) {
-  if (form == "jsonl" || form == "text") return "";
-  return "progress is written as text or jsonl, not " + form;
-}
-
-/// `flags` and --progress, which is put into `form`.
-RunFlags with_progress(RunFlags flags, std::string& form) {
-  flags.declare = [&form, others = std::move(flags.declare)](CommandLine& line, RunOptions& to) {
+/// `flags` and --progress.
+RunFlags with_progress(RunFlags flags, ProgressFlag& progress) {
+  flags.declare = [&progress, others = std::move(flags.declare)](CommandLine& line,
+                                                                 RunOptions& to) {
     if (others) others(line, to);
-    const auto read = [&](const std::string& text) {
-      if (const std::string wrong = progress_problem(text); !wrong.empty()) line.problem(wrong);
-      form = text;
-    };
-    line.value("--progress", read, {"text", "jsonl"});
+    progress.declare(line);
   };
   return flags;
 }
@@ -54,57 +47,19 @@ class RunCommand {
                                        : style.command),
         words_(words),
         session_(context, words, with_progress(style.flags, progress_)) {
-    const char* usual = std::getenv("KDGAT_PROGRESS");
-    if (progress_.empty() && usual != nullptr && *usual != '\0') {
-      progress_ = usual;
-      if (const std::string wrong = progress_problem(progress_); !wrong.empty()) {
-        throw Error(ExitCode::kUsage, wrong, "", "KDGAT_PROGRESS");
-      }
-    }
-    status_ = progress_ == "jsonl"
-                  ? noting_failures(context, make_jsonl_status(context.err, steady_clock()))
-                  : terminal_status(context);
+    status_ = progress_.status(context);
     std::vector<std::string> names = session_.step_names();
     names.insert(names.begin(), "plan");
     status_->announce(names);
   }
 
-  /// Refuses what run() would refuse before the first stage is started.
-  int preview() {
-    session_.tell_notes(*status_);
-    const Place place = place_of([](const char* name) { return std::getenv(name); });
-    refuse_several(place);
-    if (has_seeds()) return preview_replicates(session_, *status_, place.world);
-    const std::optional<PreparedData> data = session_.find_data();
-    const Plan plan = session_.plan_for(data);
-    session_.check_start(plan);
-    if (context_.verbosity > 0) ask(plan, data);
-    if (context_.json) {
-      print_json(context_, "kdgat.run.plan", plan_json(plan, data));
-      return 0;
-    }
-    Table table;
-    table.add({"data",
-               data                  ? "ready"
-               : session_.needs_data ? "import"
-                                     : "none",
-               data                  ? data->summary
-               : session_.needs_data ? "unknown until imported"
-                                     : "no step reads it"});
-    for (const PlannedStep& step : plan.steps) {
-      table.add({step.spec.name, step.action == Action::kKeep ? "kept" : "run", reason_of(step)});
-    }
-    context_.out << table.text();
-    for (const std::string& warning : plan.warnings) status_->message("warning", warning);
-    return 0;
-  }
+  int preview() { return preview_run(session_, *status_, has_seeds()); }
 
   int run() {
     install_signal_flags();
     const RecordTargets targets = session_.targets();  // may refuse
-    const Place place = place_of([](const char* name) { return std::getenv(name); });
+    const Place place = session_.place();
     std::unique_ptr<Gathering> gathering;
-    refuse_several(place);
     if (has_seeds()) {
       return run_with_seeds(session_, *status_, {words_, command_, place.world});
     }
@@ -150,25 +105,11 @@ class RunCommand {
     return report(plan, run->document(), run->folder(), code, judged);
   }
 
-  bool is_preview() const { return session_.options.dry_run || session_.options.explain; }
+  bool is_preview() const { return session_.options.dry_run; }
 
  private:
   /// A replicate has the seed that it was given.
   bool has_seeds() const { return !session_.seeds.empty() && style_.replicate_of.empty(); }
-
-  void refuse_several(const Place& place) const {
-    const int nproc = session_.profile.nproc;
-    if (nproc > 1 && place.world > 1) {
-      throw Error(
-          ExitCode::kUsage,
-          "this program was started with others (srun, or RANK and WORLD_SIZE), and nproc=" +
-              std::to_string(nproc) + " asks for more processes on this machine",
-          "start as many programs as there are to be processes");
-    }
-    if (session_.options.in_process && (nproc > 1 || place.world > 1)) {
-      throw Error(ExitCode::kUsage, "--in-process is for one process");
-    }
-  }
 
   Execute executor(const ProcessSettings& process, Gathering* gathering) const {
     if (session_.options.in_process) return execute_here();
@@ -197,14 +138,10 @@ class RunCommand {
     }
   }
 
-  std::string reason_of(const PlannedStep& step) const {
-    return step.reason + (step.kept ? " (" + format_when(step.kept->finished) + ")" : "");
-  }
-
   int report_kept(const Plan& plan) {
     json steps = json::array();
     for (const PlannedStep& step : plan.steps) {
-      status_->end({step.spec.name, "kept", reason_of(step), 0, 0});
+      status_->end({step.spec.name, "kept", told_reason(step), 0, 0});
       steps.push_back({{"step", step.spec.name},
                        {"stage", step.spec.stage},
                        {"status", "kept"},
@@ -256,7 +193,7 @@ class RunCommand {
   /// What to type now.
   std::string next_words(const Plan& plan, const fs::path& run_folder, int code) const {
     if (code == 0 && style_.finish) return style_.finish({models_of(plan, run_folder)});
-    if (run_folder.empty()) return command_ + " --explain";
+    if (run_folder.empty()) return typed_line(context_, "kdgat plan", words_) + " --explain";
     const std::string run = run_word(run_folder, session_.profile.root);
     if (code == 0) return commands_after(run_folder, run, context_.catalog);
     return command_ + " · kdgat report " + run;
@@ -290,50 +227,13 @@ class RunCommand {
     return unmet != 0 ? unmet : code;
   }
 
-  /// With -v: what each stage says of its outputs, in the order in which they would be made.
-  void ask(const Plan& plan, const std::optional<PreparedData>& data) {
-    planned_facts_ =
-        ask_stages(session_.input(plan, data), session_.process(),
-                   [&](const PlannedStep& step, const StageAnswer& answer) {
-                     if (answer.code != 0)
-                       throw Error(static_cast<ExitCode>(answer.code), answer.diagnostics);
-                     if (context_.json) return;
-                     status_->message("info", step.spec.name + ": plans " + answer.result.dump());
-                   });
-  }
-
-  json plan_json(const Plan& plan, const std::optional<PreparedData>& data) const {
-    json steps = json::array();
-    for (const PlannedStep& step : plan.steps) {
-      json item = {{"step", step.spec.name},
-                   {"stage", step.spec.stage},
-                   {"action", step.action == Action::kKeep ? "keep" : "run"},
-                   {"reason", step.reason},
-                   {"needs", step.needs},
-                   {"fingerprint", step.fingerprint}};
-      if (step.kept) item["folder"] = step.kept->folder.string();
-      if (const auto facts = planned_facts_.find(step.spec.name); facts != planned_facts_.end()) {
-        item["facts"] = facts->second;
-      }
-      steps.push_back(std::move(item));
-    }
-    return {{"device", session_.device},
-            {"threads", session_.threads},
-            {"fingerprint", plan.fingerprint},
-            {"data",
-             data ? json{{"folder", data->folder.string()}, {"summary", data->summary}} : json()},
-            {"warnings", plan.warnings},
-            {"steps", std::move(steps)}};
-  }
-
   Context& context_;
   const RunStyle& style_;
   std::string command_;  ///< what was typed
-  std::string progress_;
+  ProgressFlag progress_;
   std::vector<std::string> words_;
   RunSession session_;
   std::unique_ptr<Status> status_;
-  std::map<std::string, json> planned_facts_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "pipeline/execute/begin_run.h"
 #include "pipeline/execute/run_origin.h"
 #include "pipeline/records/record_targets.h"
+#include "pipeline/run/plan_reasons.h"
 #include "pipeline/run/replicates.h"
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
@@ -57,11 +58,10 @@ class SeedsCommand {
       const int64_t seed = session_.seeds[plans.size()];
       json steps = json::array();
       for (const PlannedStep& step : plan.steps) {
-        const bool is_kept = step.action == Action::kKeep;
-        table.add({"seed " + std::to_string(seed), step.spec.name, is_kept ? "kept" : "run",
+        table.add({"seed " + std::to_string(seed), step.spec.name, step.kept ? "kept" : "run",
                    step.reason});
         steps.push_back({{"step", step.spec.name},
-                         {"action", is_kept ? "keep" : "run"},
+                         {"action", action_word(step)},
                          {"reason", step.reason},
                          {"fingerprint", step.fingerprint}});
       }

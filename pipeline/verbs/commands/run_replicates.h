@@ -20,7 +20,7 @@ struct ReplicateWords {
 /// Runs one replicate for each of session.seeds. Returns the exit code: 0 only if all ended well.
 int run_with_seeds(RunSession& session, Status& status, const ReplicateWords& typed);
 
-/// With --dry-run and --explain: what would run. Returns the exit code.
+/// What they would do: see preview_run(). Returns the exit code.
 int preview_replicates(RunSession& session, Status& status, int world);
 
 /// "4 of 5 seeds done, 1 failed"

@@ -11,7 +11,6 @@ RunFlags SubmitFlags::declare() {
   flags.runs_elsewhere = true;
   flags.declare = [this](CommandLine& line, RunOptions&) {
     memory.declare(line);
-    memory.declare_static(line);
     line.value("--profile", site, {Offer::kSites, Offer::kFiles});
     line.value("--slurm", [this, &line](const std::string& word) {
       const std::size_t equal = word.find('=');

@@ -214,10 +214,11 @@ steps[]  @step_memory  those that left a memory.json
 std::vector<JsonForm> json_forms_of_work() {
   return {
       {"kdgat.run", 1, "kdgat run", "what a run came to; kdgat fit prints it too", kRunKeys},
-      {"kdgat.run.plan", 1, "kdgat run --dry-run", "what a run would do", kRunPlanKeys},
+      {"kdgat.run.plan", 1, "kdgat plan --explain",
+       "what a run would do; kdgat run --dry-run prints it too", kRunPlanKeys},
       {"kdgat.run.seeds", 1, "kdgat run --seeds", "what runs over seeds came to", kSeedsKeys},
-      {"kdgat.run.seeds_plan", 1, "kdgat run --seeds --dry-run", "what runs over seeds would do",
-       kSeedsPlanKeys},
+      {"kdgat.run.seeds_plan", 1, "kdgat plan --seeds --explain",
+       "what runs over seeds would do; kdgat run --dry-run prints it too", kSeedsPlanKeys},
       {"kdgat.plan", 1, "kdgat plan", "memory that steps need", kPlanKeys},
       {"kdgat.tune", 1, "kdgat tune", "what a sweep came to", kTuneKeys},
       {"kdgat.tune.plan", 1, "kdgat tune --dry-run", "what a sweep would try", "@sweep"},
@@ -230,10 +231,10 @@ std::vector<JsonForm> json_forms_of_work() {
       {"kdgat.jobs", 1, "kdgat jobs", "jobs of a submitted run", kJobsKeys},
       {"kdgat.jobs.retry", 1, "kdgat jobs --retry", "jobs that were submitted again", kRetriedKeys},
       {"kdgat.cancel", 1, "kdgat cancel", "jobs that were ended", kCancelledKeys},
-      {"kdgat.memory.estimate", 1, "kdgat memory estimate", "memory that a stage needs",
+      {"kdgat.memory.estimate", 1, "kdgat plan --estimate", "memory that a stage needs",
        kEstimateKeys},
-      {"kdgat.memory.published", 1, "kdgat memory estimate --legacy",
-       "the published tables of estimates", kPublishedKeys},
+      {"kdgat.memory.published", 1, "kdgat plan --legacy", "the published tables of estimates",
+       kPublishedKeys},
       {"kdgat.memory.report", 1, "kdgat memory report", "memory planned and measured",
        kMemoryReportKeys},
   };

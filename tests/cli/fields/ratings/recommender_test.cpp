@@ -15,7 +15,7 @@ TEST_CASE("the preset graphsage trains on synthetic ratings", "[cli][graphsage]"
   const json metrics = json::parse(read_text(step / "metrics.json"));
   CHECK(metrics.dump().find("test_rmse") != std::string::npos);
   CHECK(std::filesystem::exists(step / "recommendations.csv"));
-  CHECK_THAT(must_kdgat(words + " --explain", scratch.path()).out, Catch::Contains("kept"));
+  CHECK_THAT(must_kdgat(words + " -n", scratch.path()).out, Catch::Contains("kept"));
 }
 
 TEST_CASE("published keys of recommenders are known", "[cli][graphsage]") {
@@ -36,17 +36,15 @@ TEST_CASE("published keys of recommenders are known", "[cli][graphsage]") {
   CHECK_THAT(refused.err, Catch::Contains("one item that was not rated is drawn for each pair"));
 }
 
-TEST_CASE("memory estimate gives the published formula and beside it the truth",
+TEST_CASE("an estimate gives the published formula and beside it the truth",
           "[cli][memory][graphsage]") {
   const ScratchFolder scratch;
   const std::string sizes = " num_users=943 num_items=1682";
   const auto legacy = [&](const std::string& words) {
-    return json::parse(
-               must_kdgat("memory estimate --legacy --json" + sizes + " " + words, scratch.path())
-                   .out)
+    return json::parse(must_kdgat("plan --legacy --json" + sizes + " " + words, scratch.path()).out)
         .at("legacy");
   };
-  const json small = legacy("--stage graphsage hidden_dim=64 num_layers=2");
+  const json small = legacy("graphsage hidden_dim=64 num_layers=2");
   CHECK(small.at("legacy_gb") == 0.8);
   CHECK(small.at("tensor_bytes") == 6'424'536);  // what a run of it holds
   const json large = legacy("hidden_dim=512 num_layers=5");
@@ -57,21 +55,18 @@ TEST_CASE("memory estimate gives the published formula and beside it the truth",
   CHECK(sum == large.at("tensor_bytes"));
 
   const std::string text =
-      must_kdgat("memory estimate --stage graphsage --legacy hidden_dim=64 num_layers=2" + sizes,
-                 scratch.path())
-          .out;
+      must_kdgat("plan graphsage --legacy hidden_dim=64 num_layers=2" + sizes, scratch.path()).out;
   CHECK_THAT(text, Catch::Contains("published formula  0.8 GB") &&
                        Catch::Contains("6.1 MiB of tensors") && Catch::Contains("Adam's moments"));
-  const CommandResult asked = run_shell("printf '128\\nmany\\n3\\n943\\n1682\\n' | " +
-                                            kdgat_word() + " memory estimate --interactive",
-                                        scratch.path());
+  const CommandResult asked =
+      run_shell("printf '128\\nmany\\n3\\n943\\n1682\\n' | " + kdgat_word() + " plan --interactive",
+                scratch.path());
   CHECK(asked.exit_code == 0);
   CHECK_THAT(asked.err,
              Catch::Contains("hidden_dim [64]: num_layers [2]: many is not a whole number "
                              "above 0\nnum_layers [2]: num_users [1000]: "));
   CHECK_THAT(asked.out, Catch::Contains("published formula  0.8 GB"));
-  const CommandResult other =
-      run_kdgat("memory estimate --stage classifier --legacy", scratch.path());
+  const CommandResult other = run_kdgat("plan classifier --legacy", scratch.path());
   CHECK(other.exit_code == 2);
-  CHECK_THAT(other.err, Catch::Contains("--stage graphsage --legacy"));
+  CHECK_THAT(other.err, Catch::Contains("kdgat plan graphsage --legacy"));
 }

@@ -36,8 +36,7 @@ TEST_CASE("texts are trained on from the command line, and all parts are evaluat
   CHECK(metrics.at("memory").at("planned").at("identity, naive") > 0);
   CHECK(metrics.at("memory").at("peak_over_start_bytes") > 0);
   CHECK(std::filesystem::exists(run / "textgcn/model.safetensors"));
-  CHECK_THAT(must_kdgat(words + " --explain", scratch.path()).out,
-             Catch::Contains("textgcn  kept"));
+  CHECK_THAT(must_kdgat(words + " -n", scratch.path()).out, Catch::Contains("textgcn  kept"));
 }
 
 TEST_CASE("the plan of a text graph names what is never allocated", "[cli][textgcn]") {

@@ -181,18 +181,18 @@ TEST_CASE("the completions of three shells ask the program", "[cli]") {
 }
 
 TEST_CASE("a run is read from words, flags and files", "[cli]") {
-  const RunOptions o = parse({"autoencoder", "--preset", "vgae,student", "p.yaml", "--data", "logs",
-                              "--root=out", "-n", "--explain", "--force", "--until", "evaluate",
-                              "lr=0.1", "--device", "cpu", "--preset", "x"});
+  const RunOptions o =
+      parse({"autoencoder", "--preset", "vgae,student", "p.yaml", "--data", "logs", "--root=out",
+             "-n", "--force", "--until", "evaluate", "lr=0.1", "--device", "cpu", "--preset", "x"});
   CHECK(o.profile.problems.empty());
   CHECK(o.profile.stage == "autoencoder");
   CHECK(o.profile.presets == Words{"vgae", "student", "x"});
   CHECK(o.profile.config->string() == "p.yaml");
   CHECK(o.profile.data == "logs");
   CHECK(o.plan.until == "evaluate");
-  CHECK((o.dry_run && o.explain && o.plan.force && !o.in_process));
+  CHECK((o.dry_run && o.plan.force && !o.in_process));
   CHECK(overrides(o) == Words{"root=out", "lr=0.1", "device=cpu"});
-  CHECK(o.profile.overrides[1].origin == "command line, argument 14");
+  CHECK(o.profile.overrides[1].origin == "command line, argument 13");
 }
 
 TEST_CASE("every option of a stage is a flag under its own and its published name", "[cli]") {

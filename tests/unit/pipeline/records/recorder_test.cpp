@@ -65,7 +65,7 @@ TEST_CASE("a run leaves metrics.csv and an event file, which are no outputs of i
 
   fs::remove_all(step / "tensorboard");
   append_text(step / "metrics.csv", "x");
-  CHECK_THAT(run_kdgat("run example steps=4 --explain", scratch.path()).out, Contains("kept"));
+  CHECK_THAT(run_kdgat("plan example steps=4 --explain", scratch.path()).out, Contains("kept"));
 
   const CommandResult sync = run_kdgat("sync", scratch.path());
   CHECK(sync.exit_code == 0);

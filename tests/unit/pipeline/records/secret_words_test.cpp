@@ -72,7 +72,7 @@ TEST_CASE("no password or token is written or shown", "[records][secrets]") {
   CHECK_THAT(at.server.last_query(), Contains(kToken));
   const fs::path run = newest_run(at.scratch / "runs/default");
   const std::string id = run.filename().string();
-  said += at.say("run example steps=2 --explain" + to);
+  said += at.say("plan example steps=2 --explain" + to);
   said += at.say("run example steps=3 --dry-run --json" + to);
   said += at.say("run example steps=x" + to, 2);
   said += at.say("config show --origin example" + to);

@@ -133,13 +133,13 @@ TEST_CASE("words at the cursor are completed by what they are", "[completion]") 
   for (const Verb& verb : verbs()) {
     if (verb.hidden) CHECK(typing.offered({verb.name, ""}).empty());
   }
-  CHECK(typing.offered({"memory", ""}) == Words{"estimate", "report"});
+  CHECK(typing.offered({"memory", ""}) == Words{"report"});
   CHECK(typing.offers({"runs", ""}, "pivot"));
   CHECK(typing.offers({"runs", "--json", ""}, "pivot"));
   CHECK(typing.offers({"tune", ""}, "show"));
   CHECK(typing.at({"report", ""}).has_files);  // folders of runs, too
   CHECK(typing.offered({"runs", "nothing", ""}).empty());
-  CHECK(typing.offers({"memory", "estimate", "--gpu", ""}, "v100-16"));
+  CHECK(typing.offers({"plan", "--estimate", "--gpu", ""}, "v100-16"));
   CHECK(typing.offers({"run", ""}, typing.context().catalog.all().begin()->first));
   CHECK(typing.offers({"config", "schema", ""}, "synth"));
   CHECK(typing.offers({"help", ""}, "exit-codes"));

@@ -83,28 +83,66 @@ TEST_CASE("kdgat plan refuses sizes and cards that cannot be", "[memory]") {
   }
 }
 
-TEST_CASE("kdgat memory estimate prints a stage's budget without data", "[memory]") {
+TEST_CASE("kdgat plan --estimate prints a stage's budget without data", "[memory]") {
   const Verbs kdgat;
-  const CommandResult line = kdgat.say("memory estimate --stage probe mode=planned --device 16GiB");
+  const CommandResult line = kdgat.say("plan probe --estimate mode=planned --device 16GiB");
   INFO(line.err);
   CHECK(line.exit_code == 0);
   CHECK(line.out == "MemoryBudget(total=16384MB)\n");
-  const json out = json::parse(
-      kdgat.say("memory estimate probe mode=planned --graphs 1000 --nodes 30.5 --json").out);
+  const json out =
+      json::parse(kdgat.say("plan probe mode=planned --graphs 1000 --nodes 30.5 --json").out);
   CHECK(out.at("graphs").at("nodes").at("sum") == 30'500);
   CHECK(out.at("graphs").at("parts") == json{{"train", 800}, {"val", 200}});
   CHECK(out.at("memory").at("mode") == "static");
   for (const auto& [words, text] :
-       {std::pair{"memory estimate", "needs --stage"},
-        {"memory estimate --stage probe", "the stage probe plans no memory"},
-        {"memory estimate --stage probe --graphs none", "is not a number of at least 1"},
-        {"memory estimate --stage prob", "unknown stage prob"},
+       {std::pair{"plan --estimate", "needs a stage"},
+        {"plan probe --estimate", "the stage probe plans no memory"},
+        {"plan probe --graphs none", "is not a number of at least 1"},
+        {"plan probe --estimate num_users=0", "num_users: 0 is not a number of at least 1"},
+        {"plan probe --estimate --explain", "ask for one of them"},
+        {"plan prob --estimate", "unknown stage prob"},
         {"memory report", "needs a run"}}) {
     const CommandResult result = kdgat.say(words);
     CHECK(result.exit_code == 2);
     CHECK_THAT(result.err, Contains(text));
   }
-  CHECK(kdgat.say("memory estimate --stage probe mode=too_large").exit_code == 5);
+  CHECK(kdgat.say("plan probe --estimate mode=too_large").exit_code == 5);
+  CHECK(runs_in(kdgat.scratch.path()).empty());
+}
+
+TEST_CASE("words that kdgat plan has taken over are answered with the line to type", "[memory]") {
+  const Verbs kdgat;
+  for (const auto& [old, line] :
+       {std::pair{"memory estimate --stage probe mode=planned --device 16GiB",
+                  "kdgat memory estimate is now kdgat plan probe mode=planned --device 16GiB "
+                  "--estimate --plugin-dir plugins"},
+        {"memory estimate --stage=probe --json -v",
+         "is now kdgat plan probe --estimate -v --json --plugin-dir plugins"},
+        {"run probe --explain 'mode=a b'",
+         "kdgat run --explain is now kdgat plan probe --explain 'mode=a b' --plugin-dir plugins"},
+        {"tune probe --explain", "is now kdgat tune probe --dry-run --plugin-dir plugins"}}) {
+    const CommandResult result = kdgat.say(old);
+    CHECK(result.exit_code == 2);
+    CHECK(result.out.empty());
+    CHECK_THAT(result.err, Contains(line));
+  }
+}
+
+TEST_CASE("kdgat plan --explain is a dry run of kdgat run", "[memory][run]") {
+  const Verbs kdgat;
+  for (const std::string more : {"", " --json", " -v", " --seeds 1..2"}) {
+    const std::string words = " probe mode=planned" + more;
+    const CommandResult plan = kdgat.say("plan" + words + " --explain");
+    const CommandResult run = kdgat.say("run" + words + " --dry-run");
+    INFO(more << "\n" << plan.err);
+    CHECK(plan.exit_code == 0);
+    CHECK_FALSE(plan.out.empty());
+    CHECK(plan.out == run.out);
+    CHECK(plan.err == run.err);
+  }
+  const CommandResult events = kdgat.say("plan probe --explain --progress jsonl");
+  CHECK_THAT(events.err, Contains("\"steps\":[\"plan\",\"probe\"]"));
+  CHECK_FALSE(fs::exists(kdgat.scratch / "runs"));
 }
 
 TEST_CASE("kdgat memory report reads what a run left and draws it", "[memory]") {

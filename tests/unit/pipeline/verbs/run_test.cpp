@@ -31,11 +31,11 @@ TEST_CASE("kdgat run does a stage, keeps it the next time and says why", "[run]"
   CHECK(again.exit_code == 0);
   CHECK_THAT(again.err, Contains("kept  same options, stage version 1 as run") &&
                             Contains("everything is up to date") &&
-                            Contains("next: kdgat run example steps=4 --explain"));
+                            Contains("next: kdgat plan example steps=4 --explain"));
   const CommandResult runtime =
       run_kdgat("run example steps=4 seconds=0.001 --dry-run", scratch.path());
   CHECK_THAT(runtime.out, Contains("example  kept"));
-  const CommandResult why = run_kdgat("run example steps=5 --explain", scratch.path());
+  const CommandResult why = run_kdgat("plan example steps=5 --explain", scratch.path());
   CHECK(why.exit_code == 0);
   CHECK_THAT(why.out,
              Contains("run") &&
@@ -51,7 +51,7 @@ TEST_CASE("kdgat run does a stage, keeps it the next time and says why", "[run]"
   fs::remove(
       json::parse(forced.out).at("folder").get<std::string>().insert(0, (scratch / "").string()) +
       "/example/count.json");
-  CHECK_THAT(run_kdgat("run example steps=4 --explain", scratch.path()).out,
+  CHECK_THAT(run_kdgat("plan example steps=4 --explain", scratch.path()).out,
              Contains("is gone: ") && Contains("count.json"));
 }
 
@@ -228,7 +228,7 @@ TEST_CASE("kdgat run quotes what was typed as a shell needs it", "[run]") {
   CHECK(result.exit_code == 0);
   CHECK_THAT(result.err, Contains("kdgat report 'it'\\''s here/"));
   const CommandResult again = run_kdgat("run example --root \"it's here\"", scratch.path());
-  CHECK_THAT(again.err, Contains("--root 'it'\\''s here' --explain"));
+  CHECK_THAT(again.err, Contains("kdgat plan example --root 'it'\\''s here' --explain"));
 }
 
 TEST_CASE("a dry run opens no plugin, writes nothing and with -v asks the stage", "[run]") {
