@@ -31,7 +31,7 @@ kdgat_add_room(kdgat_core pipeline/show
   bars_svg chart_scale chart_svg line_width markdown markup parallel_svg printable_stream problem
   quantity sparkline status_jsonl status_terminal table table_fit table_format text)
 kdgat_add_room(kdgat_core pipeline/slurm
-  job_failure job_retry job_script job_states prepared_runs site_profile submission
+  job_failure job_retry job_script job_states jobs_of_run prepared_runs site_profile submission
   submit_runs)
 kdgat_add_room(kdgat_core pipeline/system
   clock database git hash home_path json_file log machine owned_fd parallel program secrets signals subprocess

@@ -1,69 +1,17 @@
 // `kdgat jobs RUN` and `kdgat cancel RUN`: how the jobs of a submitted run stand, what helps those
 // that failed, and their end.
-#include <algorithm>
 #include <iostream>
-#include <set>
 
 #include "pipeline/cli/command_line.h"
-#include "pipeline/run/artifacts.h"
-#include "pipeline/run/find_model.h"
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
-#include "pipeline/slurm/job_retry.h"
-#include "pipeline/slurm/job_states.h"
-#include "pipeline/slurm/submission.h"
+#include "pipeline/slurm/jobs_of_run.h"
 #include "pipeline/verbs/json/json_forms.h"
 
 namespace kdgat {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
-
-/// A run of a submission, as it stands on the disk and in SLURM.
-struct JobsOfRun {
-  fs::path folder;
-  Submission submission;
-};
-
-/// The run that is named, and with it every run of the same array; `seed` picks one of those.
-std::vector<JobsOfRun> runs_of(const std::string& name, const fs::path& root,
-                               const std::optional<int64_t>& seed) {
-  fs::path folder = fs::absolute(find_run(name, root)).lexically_normal();
-  if (!folder.has_filename()) folder = folder.parent_path();
-  Submission first = Submission::load(folder);
-  std::vector<JobsOfRun> runs;
-  std::string seeds;
-  for (const JobTask& task : first.array) {
-    seeds += (seeds.empty() ? "" : ", ") + std::to_string(task.seed);
-    std::error_code ignored;
-    const bool is_there = fs::exists(task.run_folder / "submission.json", ignored);
-    if (is_there && (!seed || *seed == task.seed)) {
-      runs.push_back({task.run_folder, Submission::load(task.run_folder)});
-    }
-  }
-  if (first.array.empty() && (!seed || *seed == first.seed)) {
-    seeds = std::to_string(first.seed);
-    runs.push_back({folder, std::move(first)});
-  }
-  if (runs.empty()) {
-    throw Error(ExitCode::kUsage,
-                folder.string() + " has no run with seed " +
-                    (seed ? std::to_string(*seed) : std::string("any")),
-                "there are: " + seeds);
-  }
-  return runs;
-}
-
-std::vector<std::string> job_numbers(const std::vector<JobsOfRun>& runs) {
-  std::set<std::string> jobs;
-  for (const JobsOfRun& run : runs) {
-    for (const SubmittedStep& step : run.submission.steps) {
-      if (!step.attempts.empty()) jobs.insert(step.attempts.back().job);
-    }
-  }
-  return {jobs.begin(), jobs.end()};
-}
 
 std::string phase_word(const Verdict& verdict, const JobReport* report) {
   if (verdict.phase == JobPhase::kDone) return "done";
@@ -101,59 +49,6 @@ json job_json(const JobsOfRun& run, const StepState& state) {
           {"remedy", name_of(state.verdict.remedy())}};
 }
 
-std::vector<StepState> states_of(JobsOfRun& run, const JobReports& reports) {
-  std::vector<StepState> states;
-  for (SubmittedStep& step : run.submission.steps) {
-    if (step.attempts.empty()) continue;
-    StepState& state = states.emplace_back();
-    state.step = &step;
-    state.trace = read_trace(run.folder, step);
-    const auto report = reports.find(step.attempts.back().id());
-    state.report = report == reports.end() ? nullptr : &report->second;
-    state.verdict = judge(state.report, state.trace);
-  }
-  return states;
-}
-
-int code_of(FailureClass failure) {
-  return static_cast<int>(failure == FailureClass::kHostMemory  ? ExitCode::kHostMemory
-                          : failure == FailureClass::kGpuMemory ? ExitCode::kGpuMemory
-                                                                : ExitCode::kStageFailed);
-}
-
-/// A job that was killed could not say so in run.json: it stands there as running.
-void settle(const JobsOfRun& of, const std::vector<StepState>& states) {
-  std::optional<Run> run;
-  for (const StepState& state : states) {
-    if (state.verdict.phase != JobPhase::kEnded) continue;
-    if (!run) run = Run::join(of.folder, "");
-    for (const json& step : run->document().value("steps", json::array())) {
-      if (step.value("step", "") != state.step->step || step.value("status", "") != "running") {
-        continue;
-      }
-      const FailureClass failure = state.verdict.failure;
-      const bool has_failed = failure != FailureClass::kCancelled &&
-                              failure != FailureClass::kTimeLimit &&
-                              failure != FailureClass::kPreemption;
-      const int code = has_failed ? code_of(failure) : static_cast<int>(ExitCode::kTerminated);
-      json more = {{"error", name_of(failure) + ": " + state.verdict.because}};
-      if (has_failed) more["exit_code"] = code;
-      run->record_step(state.step->step, has_failed ? "failed" : "interrupted", more);
-      run->finish(code);
-      break;
-    }
-  }
-}
-
-/// The same where the run can be written to; another's run is looked at all the same.
-void settle_if_possible(const JobsOfRun& of, const std::vector<StepState>& states) {
-  try {
-    settle(of, states);
-  } catch (const Error&) {
-    return;
-  }
-}
-
 void show_jobs(Context& context, std::vector<JobsOfRun>& runs, const JobReports& reports) {
   Table table;
   json list = json::array();
@@ -164,7 +59,7 @@ void show_jobs(Context& context, std::vector<JobsOfRun>& runs, const JobReports&
   table.add(head);
   for (JobsOfRun& run : runs) {
     const std::vector<StepState> states = states_of(run, reports);
-    settle_if_possible(run, states);
+    settle(run, states);
     for (const StepState& state : states) {
       const Attempt& attempt = state.step->attempts.back();
       std::vector<std::string> row = {state.step->step,
@@ -240,8 +135,8 @@ int jobs_verb(Context& context, const std::vector<std::string>& arguments) {
   line.flag("--retry", retry);
   line.parse(arguments);
   require_run(named, "jobs");
-  std::vector<JobsOfRun> runs = runs_of(named.run, named.root, named.seed);
-  JobReports reports = ask_slurm(job_numbers(runs), run_program);
+  std::vector<JobsOfRun> runs = jobs_of(named.run, named.root, named.seed);
+  JobReports reports = ask_slurm(runs, run_program);
   if (!retry) {
     show_jobs(context, runs, reports);
     return 0;
@@ -290,46 +185,22 @@ int cancel_verb(Context& context, const std::vector<std::string>& arguments) {
   declare(line, named);
   line.parse(arguments);
   require_run(named, "cancel");
-  std::vector<JobsOfRun> runs = runs_of(named.run, named.root, named.seed);
-  const JobReports reports = ask_slurm(job_numbers(runs), run_program);
-  std::vector<std::string> words = {"scancel"};
-  json list = json::array();
-  for (JobsOfRun& run : runs) {
-    const OwnedFd lock = lock_submission(run.folder);
-    run.submission = Submission::load(run.folder);
-    for (const StepState& state : states_of(run, reports)) {
-      if (state.verdict.phase != JobPhase::kWaiting && state.verdict.phase != JobPhase::kRunning) {
-        continue;
-      }
-      Attempt& attempt = state.step->attempts.back();
-      attempt.cancelled = true;
-      words.push_back(attempt.id());
-      list.push_back({{"run", run.folder.string()},
-                      {"step", state.step->step},
-                      {"job", attempt.id()},
-                      {"state", state.report == nullptr ? "" : state.report->state}});
-    }
-  }
-  if (!list.empty()) {
-    const auto answer = run_program(words);
-    if (!answer || answer->exit_code != 0) {
-      throw Error(ExitCode::kStageFailed,
-                  "nothing was cancelled: " +
-                      (answer ? "scancel says: " + answer->err : "there is no scancel here"),
-                  "cancel them where SLURM is: " + shell_line(words));
-    }
-    for (const JobsOfRun& run : runs) run.submission.save(run.folder);
-  }
+  std::vector<JobsOfRun> runs = jobs_of(named.run, named.root, named.seed);
+  const JobReports reports = ask_slurm(runs, run_program);
+  const std::vector<CancelledJob> cancelled = cancel_jobs(runs, reports, run_program);
   if (context.json) {
-    print_json(context, "kdgat.cancel", {{"cancelled", list}});
+    json list = json::array();
+    for (const CancelledJob& one : cancelled) {
+      list.push_back(
+          {{"run", one.run.string()}, {"step", one.step}, {"job", one.job}, {"state", one.state}});
+    }
+    print_json(context, "kdgat.cancel", {{"cancelled", std::move(list)}});
     return 0;
   }
-  for (const json& item : list) {
-    context.out << "cancelled job " << item.at("job").get<std::string>() << "  "
-                << item.at("step").get<std::string>() << "  was "
-                << item.at("state").get<std::string>() << '\n';
+  for (const CancelledJob& one : cancelled) {
+    context.out << "cancelled job " << one.job << "  " << one.step << "  was " << one.state << '\n';
   }
-  if (list.empty()) context.out << "nothing to cancel: no job waits or runs\n";
+  if (cancelled.empty()) context.out << "nothing to cancel: no job waits or runs\n";
   return 0;
 }
 
