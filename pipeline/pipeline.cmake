@@ -7,7 +7,7 @@ kdgat_add_room(kdgat_core pipeline/alarms
 kdgat_add_room(kdgat_core pipeline/cli cli command_line json_error)
 kdgat_add_room(kdgat_core pipeline/data data data_store data_tables)
 kdgat_add_room(kdgat_core pipeline/execute
-  acceptance begin_run child device frozen_run lone_step profile_text ranks
+  acceptance begin_run child device frozen_run lone_step machine_checks profile_text ranks
   run_options run_origin run_session runner stage_process step_run)
 kdgat_add_room(kdgat_core pipeline/memory
   cards data_sizes legacy_estimate legacy_table memory_options memory_report memory_svg
