@@ -37,7 +37,7 @@ kdgat_add_room(kdgat_core pipeline/system
   clock database git hash home_path json_file log machine owned_fd parallel program secrets signals subprocess
   temporary tensor_file)
 kdgat_add_room(kdgat_core pipeline/tune
-  admission replicate_runs space sweep sweep_record sweep_table
+  admission replicate_runs replicate_table space sweep sweep_record sweep_table
   trial_process)
 kdgat_add_room(kdgat_core pipeline/verbs
   adapt_verb completion_verb config_verb data_verb describe_verb doctor_verb export_verb fit_verb

@@ -6,6 +6,7 @@
 
 #include "pipeline/execute/run_session.h"
 #include "pipeline/show/status.h"
+#include "pipeline/tune/replicate_table.h"
 
 namespace kdgat {
 
@@ -22,13 +23,5 @@ int run_with_seeds(RunSession& session, Status& status, const ReplicateWords& ty
 
 /// What they would do: see preview_run(). Returns the exit code.
 int preview_replicates(RunSession& session, Status& status, int world);
-
-/// "4 of 5 seeds done, 1 failed"
-std::string seeds_done(const std::filesystem::path& folder);
-/// Of a run of replicates, for each what it came to: kdgat runs show and the end of a run.
-nlohmann::json replicates_report(const std::filesystem::path& folder);
-/// The same as text: a line for each replicate, then figures as mean and standard deviation; with
-/// `is_short` only those that stand in lists.
-std::string replicates_text(const std::filesystem::path& folder, bool is_short);
 
 }  // namespace kdgat
