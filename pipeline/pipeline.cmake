@@ -38,7 +38,7 @@ kdgat_add_room(kdgat_core pipeline/system
   temporary tensor_file)
 kdgat_add_room(kdgat_core pipeline/tune
   admission replicate_runs replicate_table space sweep sweep_record sweep_table
-  trial_process)
+  trial_process tuned_steps)
 kdgat_add_room(kdgat_core pipeline/verbs
   adapt_verb completion_verb config_verb data_verb describe_verb doctor_verb export_verb fit_verb
   job_verb jobs_verb memory_verb plan_verb plugins_verb replicate_verb report_verb run_verb

@@ -2,28 +2,20 @@
 // what a sweep came to and would be on another device.
 #include <algorithm>
 #include <iostream>
-#include <set>
 
-#include "kdgat/atomic_file.h"
-#include "kdgat/measure.h"
 #include "pipeline/cli/command_line.h"
 #include "pipeline/execute/begin_run.h"
-#include "pipeline/execute/device.h"
 #include "pipeline/execute/run_origin.h"
 #include "pipeline/execute/run_session.h"
-#include "pipeline/plugin/schema.h"
-#include "pipeline/profile/path_options.h"
 #include "pipeline/run/find_model.h"
-#include "pipeline/run/run_figures.h"
 #include "pipeline/run/run_record.h"
-#include "pipeline/show/json_lookup.h"
 #include "pipeline/show/quantity.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/json_file.h"
 #include "pipeline/system/program.h"
 #include "pipeline/system/signals.h"
-#include "pipeline/tune/sweep.h"
 #include "pipeline/tune/sweep_table.h"
+#include "pipeline/tune/tuned_steps.h"
 #include "pipeline/verbs/commands/next_commands.h"
 #include "pipeline/verbs/commands/tune_values.h"
 #include "pipeline/verbs/json/json_forms.h"
@@ -43,24 +35,29 @@ class TuneCommand {
     extras.action = kShow;
     RunOptions options = parse_run_options(context, words, extras);
     const std::vector<Dimension> dimensions = take_dimensions(options.profile, context.catalog);
-    request_ = options.profile;
-    if (request_.presets.empty() && !request_.config && request_.stage.empty() &&
-        request_.problems.empty()) {
+    const ProfileRequest request = options.profile;
+    if (request.presets.empty() && !request.config && request.stage.empty() &&
+        request.problems.empty()) {
       throw Error(ExitCode::kUsage, "nothing to tune: no preset, profile or stage is named",
                   "name what is tuned and the values to try: kdgat tune STAGE --data PATH " +
                       std::string(kValuesToTry));
     }
     session_.emplace(context, std::move(options));
-    const bool has_sweep =
-        flags_.mode.empty() ? fits_published() : !published_trials(flags_.mode).empty();
-    if (dimensions.empty() && !has_sweep) refuse_without_values(session_->profile, context.catalog);
-    specs_ = make_trials(flags_, dimensions, session_->profile.seed);
-    choose_step();
-    add_trials();
-    choose_measure();
+    const Profile& profile = session_->profile;
+    const std::vector<TrialSpec> published =
+        published_trials(flags_.mode.empty() ? kPublishedSweep : flags_.mode);
+    const bool has_sweep = flags_.mode.empty() ? has_step_for(published, profile, context.catalog)
+                                               : !published.empty();
+    if (dimensions.empty() && !has_sweep) refuse_without_values(profile, context.catalog);
+    const std::vector<TrialSpec> specs = make_trials(flags_, dimensions, profile.seed);
+    const std::string tuned = choose_tuned_step(specs, profile, context.catalog);
+    record_.trials = add_trials(*session_, request, tuned, specs);
+    record_.cores = session_->machine.threads();
+    record_.threads = std::max(1, profile.threads);
+    record_.options = sweep_options(flags_, *session_, record_.threads);
     status_ = terminal_status(context);
     std::vector<std::string> names = {"measure"};
-    for (const StepSpec& step : session_->profile.steps) names.push_back(step.name);
+    for (const StepSpec& step : profile.steps) names.push_back(step.name);
     status_->announce(names);
     session_->tell_notes(*status_);
     if (!session_->requirements.empty()) {
@@ -71,7 +68,7 @@ class TuneCommand {
   int preview() {
     const Plan plan = session_->plan_for(session_->find_data());
     session_->check_start(plan);
-    set_steps(plan);
+    find_trial_steps(plan, record_.trials);
     if (context_.json) {
       print_json(context_, "kdgat.tune.plan", record_.json());
     } else {
@@ -96,8 +93,9 @@ class TuneCommand {
                   {{"tune", flags_.mode}}});
     run->describe(run_origin(*session_, plan));
     label_run(*run, *session_);
-    const int code =
-        record_run(*run, targets, *status_, [&] { return carry_out(plan, data, *run); });
+    const int code = record_run(*run, targets, *status_, [&] {
+      return carry_out_sweep(*session_, plan, data, *run, *status_, record_);
+    });
     report(*run, code);
     return code;
   }
@@ -105,164 +103,6 @@ class TuneCommand {
   bool is_preview() const { return session_->options.dry_run; }
 
  private:
-  /// Whether the sweep that is tried when nothing is said has a step with its options.
-  bool fits_published() const {
-    const std::vector<TrialSpec> trials = published_trials(kPublishedSweep);
-    const Profile& profile = session_->profile;
-    return std::any_of(profile.steps.begin(), profile.steps.end(), [&](const StepSpec& step) {
-      return (profile.only.empty() || step.name == profile.only) && has_options(step, trials);
-    });
-  }
-
-  /// The step that is tuned: the one that was named, or the only one with options that are tried.
-  void choose_step() {
-    const Profile& profile = session_->profile;
-    if (!profile.only.empty()) {
-      tuned_ = profile.only;
-      return;
-    }
-    std::set<std::string> able;
-    for (const StepSpec& step : profile.steps) {
-      if (has_options(step, specs_)) able.insert(step.name);
-    }
-    if (able.size() == 1) {
-      tuned_ = *able.begin();
-      return;
-    }
-    std::string names;
-    for (const StepSpec& step : profile.steps) names += (names.empty() ? "" : ", ") + step.name;
-    throw Error(ExitCode::kUsage,
-                able.empty() ? "no step of the profile has all of the options that are tried"
-                             : "several steps have the options that are tried",
-                "name the step: kdgat tune STEP ...; the profile has " + names);
-  }
-
-  bool has_options(const StepSpec& step, const std::vector<TrialSpec>& trials) const {
-    const json& schema = context_.catalog.find(step.stage)->options;
-    const auto& values = trials.front().values;
-    return std::all_of(values.begin(), values.end(), [&](const auto& value) {
-      const std::size_t point = value.first.rfind('.');
-      const std::string last = value.first.substr(point + 1);
-      const bool is_its = point == std::string::npos || value.first.substr(0, point) == step.name ||
-                          value.first.substr(0, point) == step.stage;
-      return is_its && !own_option_name(schema, last).empty();
-    });
-  }
-
-  /// The profile whose steps are what the tuned step needs, and then the trials.
-  void add_trials() {
-    Profile& profile = session_->profile;
-    PlanRequest only;
-    only.only = tuned_;
-    const Plan sketch = make_plan(profile, context_.catalog, kUnknownData, {}, only);
-    const PlannedStep& tuned = sketch.steps.back();
-    std::vector<StepSpec> steps;
-    for (const PlannedStep& step : sketch.steps) {
-      if (step.spec.name != tuned_) steps.push_back(step.spec);
-    }
-    for (const TrialSpec& spec : specs_) {
-      ProfileRequest request = request_;
-      for (const auto& [key, value] : spec.values) {
-        const std::string last = key.substr(key.rfind('.') + 1);
-        request.overrides.push_back({tuned_ + "." + last, value, "trial " + spec.name});
-      }
-      Profile of_trial = resolve_profile(request, context_.catalog, profile_sections());
-      resolve_path_options(of_trial);
-      const auto found = std::find_if(of_trial.steps.begin(), of_trial.steps.end(),
-                                      [&](const StepSpec& step) { return step.name == tuned_; });
-      StepSpec step = *found;
-      step.name = spec.name;
-      step.needs = tuned.needs;
-      if (spec.name == tuned_) step.name += "-1";
-      steps.push_back(std::move(step));
-    }
-    for (const TrialSpec& spec : specs_) {
-      Trial trial;
-      trial.spec = spec;
-      record_.trials.push_back(std::move(trial));
-    }
-    for (std::size_t i = 0; i < specs_.size(); ++i) {
-      record_.trials[i].spec.name = steps[steps.size() - specs_.size() + i].name;
-    }
-    profile.steps = std::move(steps);
-    profile.only.clear();
-    session_->options.plan = PlanRequest();
-  }
-
-  void choose_measure() {
-    RunSession& session = *session_;
-    SweepOptions& o = record_.options;
-    const bool is_cpu = session.device == "cpu";
-    const json& options = session.profile.steps.back().options.values;
-    o.mode = flags_.mode;
-    o.metric = choose_metric(flags_.metric, options);
-    if (o.metric.rfind("test", 0) == 0) {
-      throw Error(ExitCode::kUsage, "--metric " + o.metric + ": trials are chosen by validation",
-                  "test data are used once, for the trial that was chosen");
-    }
-    if (!flags_.goal.empty() && flags_.goal != "min" && flags_.goal != "max") {
-      throw Error(ExitCode::kUsage, "--goal " + flags_.goal + " is neither min nor max");
-    }
-    o.is_less_better =
-        flags_.goal.empty() ? better_of(o.metric) == Better::kLess : flags_.goal == "min";
-    o.devices = {session.device};
-    if (!flags_.devices.empty()) {
-      o.devices.clear();
-      std::istringstream list(flags_.devices);
-      for (std::string name; std::getline(list, name, ',');) {
-        require_device(name, {session.context.catalog.find(session.profile.steps.back().stage)},
-                       session.machine);
-        o.devices.push_back(name);
-      }
-    }
-    o.memory = static_cast<int64_t>(session.memory_limit());
-    o.buffer =
-        static_cast<int64_t>((flags_.buffer < 0 ? (is_cpu ? 0 : 2) : flags_.buffer) * kGibibyte);
-    o.fixed_reservation = flags_.is_auto ? 0 : static_cast<int64_t>(flags_.model * kGibibyte);
-    if (flags_.mode == "asha") o.first_rung = flags_.first_rung;
-    o.eta = std::max<int64_t>(2, flags_.eta);
-    record_.cores = session.machine.threads();
-    record_.threads = std::max(1, session.profile.threads);
-    const auto workers = static_cast<std::size_t>(flags_.max_workers);
-    const auto by_cores = static_cast<std::size_t>(std::max(1, record_.cores / record_.threads));
-    o.at_once = workers > 0 ? workers : is_cpu ? by_cores : 0;
-  }
-
-  void set_steps(const Plan& plan) {
-    const std::size_t first = plan.steps.size() - record_.trials.size();
-    for (std::size_t i = 0; i < record_.trials.size(); ++i) {
-      for (const PlannedStep& step : plan.steps) {
-        if (step.spec.name == record_.trials[i].spec.name) record_.trials[i].step = &step;
-      }
-    }
-    prerequisites_ = first;
-  }
-
-  int carry_out(const Plan& plan, const std::optional<PreparedData>& data, Run& run) {
-    set_steps(plan);
-    const RunnerInput input = session_->input(plan, data);
-    ProcessSettings process = session_->process();
-    process.lock_fd = run.lock_fd();
-    std::map<std::string, Made> made;
-    if (prerequisites_ > 0) {
-      Plan before = plan;
-      before.steps.resize(prerequisites_);
-      const int code =
-          run_plan(session_->input(before, data), run, *status_, execute_in_child(process));
-      if (code != 0) return code;
-      for (const PlannedStep& step : before.steps) {
-        const std::filesystem::path folder =
-            step.kept ? step.kept->folder : run.step_folder(step.spec.name);
-        const auto past = find_past_step(run.id(), folder);
-        made[step.spec.name] = {folder, past ? past->facts : json::object()};
-      }
-    }
-    process.threads = record_.threads;
-    const int code = run_sweep(input, run, *status_, process, made, record_);
-    run.finish(code, headline_to_record(run.folder(), context_.catalog));
-    return code;
-  }
-
   void report(const Run& run, int code) {
     const json record = record_.json();
     if (context_.json) {
@@ -284,12 +124,8 @@ class TuneCommand {
   Context& context_;
   std::string command_;
   TuneFlags flags_;
-  ProfileRequest request_;
   std::optional<RunSession> session_;
-  std::vector<TrialSpec> specs_;
-  std::string tuned_;
   SweepRecord record_;
-  std::size_t prerequisites_ = 0;
   std::unique_ptr<Status> status_;
 };
 

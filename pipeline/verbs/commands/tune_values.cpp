@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <exception>
+#include <sstream>
 #include <utility>
 
+#include "kdgat/measure.h"
+#include "pipeline/execute/device.h"
 #include "pipeline/plugin/schema.h"
 #include "pipeline/show/quantity.h"
 #include "pipeline/show/text.h"
@@ -133,6 +136,42 @@ std::vector<TrialSpec> make_trials(TuneFlags& flags, const std::vector<Dimension
   }
   throw Error(ExitCode::kUsage, "there is no mode " + flags.mode,
               suggestion(flags.mode, modes(), "kdgat tune --help"));
+}
+
+SweepOptions sweep_options(const TuneFlags& flags, const RunSession& session, int threads) {
+  SweepOptions o;
+  const bool is_cpu = session.device == "cpu";
+  const json& options = session.profile.steps.back().options.values;
+  o.mode = flags.mode;
+  o.metric = choose_metric(flags.metric, options);
+  if (o.metric.rfind("test", 0) == 0) {
+    throw Error(ExitCode::kUsage, "--metric " + o.metric + ": trials are chosen by validation",
+                "test data are used once, for the trial that was chosen");
+  }
+  if (!flags.goal.empty() && flags.goal != "min" && flags.goal != "max") {
+    throw Error(ExitCode::kUsage, "--goal " + flags.goal + " is neither min nor max");
+  }
+  o.is_less_better =
+      flags.goal.empty() ? better_of(o.metric) == Better::kLess : flags.goal == "min";
+  o.devices = {session.device};
+  if (!flags.devices.empty()) {
+    o.devices.clear();
+    std::istringstream list(flags.devices);
+    for (std::string name; std::getline(list, name, ',');) {
+      require_device(name, {session.context.catalog.find(session.profile.steps.back().stage)},
+                     session.machine);
+      o.devices.push_back(name);
+    }
+  }
+  o.memory = static_cast<int64_t>(session.memory_limit());
+  o.buffer = static_cast<int64_t>((flags.buffer < 0 ? (is_cpu ? 0 : 2) : flags.buffer) * kGibibyte);
+  o.fixed_reservation = flags.is_auto ? 0 : static_cast<int64_t>(flags.model * kGibibyte);
+  if (flags.mode == "asha") o.first_rung = flags.first_rung;
+  o.eta = std::max<int64_t>(2, flags.eta);
+  const auto workers = static_cast<std::size_t>(flags.max_workers);
+  const auto by_cores = static_cast<std::size_t>(std::max(1, session.machine.threads() / threads));
+  o.at_once = workers > 0 ? workers : is_cpu ? by_cores : 0;
+  return o;
 }
 
 }  // namespace kdgat

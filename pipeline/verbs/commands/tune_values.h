@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "pipeline/cli/command_line.h"
+#include "pipeline/execute/run_session.h"
 #include "pipeline/plugin/plugin_catalog.h"
 #include "pipeline/profile/profile.h"
 #include "pipeline/tune/space.h"
+#include "pipeline/tune/sweep.h"
 
 namespace kdgat {
 
@@ -49,5 +51,9 @@ std::vector<Dimension> take_dimensions(ProfileRequest& profile, const PluginCata
 /// go with values of one's own.
 std::vector<TrialSpec> make_trials(TuneFlags& flags, const std::vector<Dimension>& dimensions,
                                    int64_t seed);
+
+/// What the sweep of the session's last step is measured by, and where, with `threads` for each
+/// trial. Throws Error(kUsage) for a metric, a goal or a device that cannot be.
+SweepOptions sweep_options(const TuneFlags& flags, const RunSession& session, int threads);
 
 }  // namespace kdgat
