@@ -46,8 +46,10 @@ kdgat_add_room(kdgat_core pipeline/verbs
   version_verb watch_verb why_verb)
 kdgat_add_room(kdgat_core pipeline/verbs/commands
   completion_at completion_lists line_output log_stage next_commands run_command run_replicates
-  runs_actions runs_compare runs_curves runs_list runs_note runs_tables runs_words score_rows
-  software_bill submit_flags tune_values watch_metrics watch_view)
+  score_rows software_bill submit_flags tune_values watch_metrics watch_view)
+kdgat_add_room(kdgat_core pipeline/verbs/runs
+  runs_actions runs_compare runs_curves runs_list runs_note runs_remove runs_show runs_tables
+  runs_words)
 kdgat_add_room(kdgat_core pipeline/verbs/data data_request)
 kdgat_add_room(kdgat_core pipeline/verbs/json
   json_forms json_forms_data json_forms_logs json_forms_program json_forms_runs json_forms_work

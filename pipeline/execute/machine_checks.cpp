@@ -241,10 +241,11 @@ Check check_disk() {
 
 std::vector<MachineCheck> check_machine(const PluginCatalog& catalog) {
   const Machine machine;
-  return {check_device(machine, catalog), check_libtorch(catalog), check_kernels(catalog),
-          check_instructions(),           check_plugins(catalog),  check_curl(),
-          check_cores(machine),           check_memory(machine),   check_mappings(machine),
-          check_disk()};
+  return {check_device(machine, catalog), check_libtorch(catalog),
+          check_kernels(catalog),         check_instructions(),
+          check_plugins(catalog),         check_curl(),
+          check_cores(machine),           check_memory(machine),
+          check_mappings(machine),        check_disk()};
 }
 
 }  // namespace kdgat

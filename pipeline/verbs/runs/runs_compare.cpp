@@ -10,8 +10,8 @@
 #include "pipeline/show/table.h"
 #include "pipeline/show/table_format.h"
 #include "pipeline/show/text.h"
-#include "pipeline/verbs/commands/runs_actions.h"
 #include "pipeline/verbs/json/json_forms.h"
+#include "pipeline/verbs/runs/runs_actions.h"
 
 namespace kdgat {
 namespace {

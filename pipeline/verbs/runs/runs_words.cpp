@@ -1,4 +1,4 @@
-#include "pipeline/verbs/commands/runs_words.h"
+#include "pipeline/verbs/runs/runs_words.h"
 
 #include <ostream>
 

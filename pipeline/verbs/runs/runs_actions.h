@@ -17,8 +17,13 @@ nlohmann::json run_json(const RunRecord& run);
 std::vector<RunRecord> read_runs(const std::vector<std::string>& names, const std::string& root,
                                  std::size_t least, const std::string& verb);
 
+/// "a, b, c, d, e and 3 more"
+std::string first_few(const std::vector<std::string>& list);
+
 // Actions of kdgat runs, which return the exit code: in runs_compare.cpp, runs_list.cpp,
-// runs_note.cpp, runs_tables.cpp.
+// runs_note.cpp, runs_remove.cpp, runs_show.cpp, runs_tables.cpp.
+int show_run(Context& context, const std::vector<std::string>& words);
+int remove_runs(Context& context, const std::vector<std::string>& words);
 int compare_runs(Context& context, const std::vector<std::string>& words);
 int print_runs(Context& context, const std::vector<std::string>& words);
 int pivot_runs(Context& context, const std::vector<std::string>& words);

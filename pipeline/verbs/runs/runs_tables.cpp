@@ -8,9 +8,9 @@
 #include "pipeline/run/run_pivot.h"
 #include "pipeline/show/table_format.h"
 #include "pipeline/show/text.h"
-#include "pipeline/verbs/commands/runs_actions.h"
-#include "pipeline/verbs/commands/runs_words.h"
 #include "pipeline/verbs/json/json_forms.h"
+#include "pipeline/verbs/runs/runs_actions.h"
+#include "pipeline/verbs/runs/runs_words.h"
 
 namespace kdgat {
 namespace {

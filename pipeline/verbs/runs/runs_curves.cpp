@@ -1,4 +1,4 @@
-#include "pipeline/verbs/commands/runs_curves.h"
+#include "pipeline/verbs/runs/runs_curves.h"
 
 #include <algorithm>
 

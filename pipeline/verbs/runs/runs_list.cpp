@@ -11,9 +11,9 @@
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/parallel.h"
-#include "pipeline/verbs/commands/runs_actions.h"
-#include "pipeline/verbs/commands/runs_words.h"
 #include "pipeline/verbs/json/json_forms.h"
+#include "pipeline/verbs/runs/runs_actions.h"
+#include "pipeline/verbs/runs/runs_words.h"
 
 namespace kdgat {
 namespace {
@@ -68,32 +68,53 @@ std::string steps_text(const RunRecord& run) {
   return std::to_string(done) + "/" + std::to_string(all.size()) + " seeds";
 }
 
-/// Columns that no run has anything for are left out.
+struct ListColumn {
+  const char* heading;
+  std::string (*text)(const RunRecord& run, const PluginCatalog& catalog);
+  bool is_optional = false;  ///< left out where no run has anything for it
+};
+
+const std::vector<ListColumn>& list_columns() {
+  using Run = const RunRecord&;
+  using Catalog = const PluginCatalog&;
+  static const std::vector<ListColumn> columns = {
+      {"run", [](Run run, Catalog) { return short_run(run.id); }},
+      {"name", [](Run run, Catalog) { return run.labels.name; }, true},
+      {"tags", [](Run run, Catalog) { return joined(run.labels.tags, ", "); }, true},
+      {"profile", [](Run run, Catalog) { return run.profile; }},
+      {"data set", [](Run run, Catalog) { return run.dataset; }},
+      {"when", [](Run run, Catalog) { return format_when(run.started); }},
+      {"state", [](Run run, Catalog) { return run.state; }},
+      {"steps", [](Run run, Catalog) { return steps_text(run); }},
+      {"figures",
+       [](Run run, Catalog all) { return run.headline ? *run.headline : headline(run, all); }},
+      {"size", [](Run run, Catalog) { return format_bytes(bytes_of(run)); }}};
+  return columns;
+}
+
 std::string table_text(const std::vector<const RunRecord*>& runs, const PluginCatalog& catalog) {
-  const bool has_names = std::any_of(
-      runs.begin(), runs.end(), [](const RunRecord* run) { return !run->labels.name.empty(); });
-  const bool has_tags = std::any_of(runs.begin(), runs.end(),
-                                    [](const RunRecord* run) { return !run->labels.tags.empty(); });
+  const std::vector<ListColumn>& columns = list_columns();
   std::vector<std::vector<std::string>> rows(runs.size() + 1);
-  const auto begin_row = [&](std::vector<std::string>& row, const std::string& id,
-                             const std::string& name, const std::string& tags) {
-    row.push_back(id);
-    if (has_names) row.push_back(name);
-    if (has_tags) row.push_back(tags);
-  };
-  begin_row(rows[0], "run", "name", "tags");
-  rows[0].insert(rows[0].end(),
-                 {"profile", "data set", "when", "state", "steps", "figures", "size"});
+  for (const ListColumn& column : columns) rows[0].emplace_back(column.heading);
   for_each_at_once(runs.size(), [&](std::size_t i) {
-    const RunRecord& run = *runs[i];
-    std::vector<std::string>& row = rows[i + 1];
-    begin_row(row, short_run(run.id), run.labels.name, joined(run.labels.tags, ", "));
-    row.insert(row.end(), {run.profile, run.dataset, format_when(run.started), run.state,
-                           steps_text(run), run.headline ? *run.headline : headline(run, catalog),
-                           format_bytes(bytes_of(run))});
+    for (const ListColumn& column : columns) {
+      rows[i + 1].push_back(column.text(*runs[i], catalog));
+    }
   });
   Table table;
-  for (std::vector<std::string>& row : rows) table.add(std::move(row));
+  std::vector<bool> is_shown(columns.size());
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    is_shown[c] = !columns[c].is_optional ||
+                  std::any_of(rows.begin() + 1, rows.end(),
+                              [&](const std::vector<std::string>& row) { return !row[c].empty(); });
+  }
+  for (std::vector<std::string>& row : rows) {
+    std::vector<std::string> shown;
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      if (is_shown[c]) shown.push_back(std::move(row[c]));
+    }
+    table.add(std::move(shown));
+  }
   return table.text();
 }
 

@@ -6,8 +6,8 @@
 #include "pipeline/run/plan.h"
 #include "pipeline/run/run_labels.h"
 #include "pipeline/show/text.h"
-#include "pipeline/verbs/commands/runs_actions.h"
 #include "pipeline/verbs/json/json_forms.h"
+#include "pipeline/verbs/runs/runs_actions.h"
 
 namespace kdgat {
 

@@ -1,4 +1,4 @@
-#include "pipeline/verbs/commands/runs_actions.h"
+#include "pipeline/verbs/runs/runs_actions.h"
 
 #include <algorithm>
 #include <ostream>
@@ -93,6 +93,16 @@ std::vector<RunRecord> read_runs(const std::vector<std::string>& names, const st
     if (!is_there) runs.push_back(std::move(run));
   }
   return runs;
+}
+
+std::string first_few(const std::vector<std::string>& list) {
+  constexpr std::size_t kShown = 5;
+  std::string out;
+  for (std::size_t i = 0; i < std::min(list.size(), kShown); ++i) {
+    out += (i == 0 ? "" : ", ") + list[i];
+  }
+  if (list.size() > kShown) out += " and " + std::to_string(list.size() - kShown) + " more";
+  return out;
 }
 
 }  // namespace kdgat
