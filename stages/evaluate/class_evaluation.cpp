@@ -1,7 +1,6 @@
 #include "evaluate/class_evaluation.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <filesystem>
@@ -16,7 +15,6 @@
 #include "engine/setup/trained_model.h"
 #include "engine/train/metrics/class_metrics.h"
 #include "engine/train/scoring.h"
-#include "kdgat/figures.h"
 #include "kdgat/text.h"
 
 namespace kdgat::evaluate {
@@ -25,12 +23,6 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kMajority = "majority class";
-
-/// What tables, lists and reports show of a model on a part.
-constexpr std::array<Judged, 4> kOfClasses = {{{"accuracy", "accuracy", 1, false},
-                                               {"balanced_accuracy", "balanced accuracy", 0, false},
-                                               {"macro_f1", "macro F1", 2, false},
-                                               {"auc", "AUC", 0, false}}};
 
 /// "test/a" is shown as "a".
 std::string shown(const std::string& part) {
@@ -99,14 +91,16 @@ class ClassEvaluation {
     writer_.write(folder / "predictions.safetensors");
     StageResult out;
     out.metrics = metrics_;
-    out.figures = evaluation_figures(metrics_, kOfClasses);
+    out.figures = train::evaluated_figures(metrics_, train::metrics_of_classes());
     for (Figure& figure : out.figures) {
       if (figure.model != kMajority) continue;
       figure.headline = 0;  // speaks for nothing
       figure.is_tile = false;
     }
     out.table = ResultTable{{"part", "model", "graphs"}, {}};
-    for (const Judged& one : kOfClasses) out.table->columns.emplace_back(one.label);
+    for (const train::ClassMetric* one : train::in_tables(train::metrics_of_classes())) {
+      out.table->columns.push_back(one->label());
+    }
     for (const std::string& part : parts()) {
       bool is_first = true;
       for (json& row : rows_) {
@@ -162,8 +156,8 @@ class ClassEvaluation {
     place["core"] = said.at("core");
     place["additional"]["confusion"] = said.at("confusion");
     json row = {shown(part), step, p.graph.size()};
-    for (const Judged& one : kOfClasses) {
-      row.push_back(format_number("%.3f", said.at("core").at(one.name)));
+    for (const train::ClassMetric* one : train::in_tables(train::metrics_of_classes())) {
+      row.push_back(one->text(said.at("core").at(std::string(one->name))));
     }
     rows_.push_back(std::move(row));
     for (std::size_t c = 0; c < classes_.size(); ++c) {

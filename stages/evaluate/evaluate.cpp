@@ -15,6 +15,7 @@
 #include "engine/objective/load_scorer.h"
 #include "engine/setup/trained_model.h"
 #include "engine/train/data_set.h"
+#include "engine/train/metrics/class_metrics.h"
 #include "engine/train/metrics/metrics.h"
 #include "engine/train/scoring.h"
 #include "evaluate/ablation.h"
@@ -308,8 +309,15 @@ StageInfo Evaluate::info() {
 }
 
 json Evaluate::plan(const Options&, const Request& request) {
-  if (!request.input("graphs").facts.contains(graph::kClassifiedFacts)) return json::object();
-  return {{"figures", {"balanced_accuracy", "macro_f1"}}};
+  json names = json::array();
+  const auto add = [&](const auto& metrics) {
+    for (const auto* metric : train::in_tables(metrics)) names.push_back(metric->name);
+  };
+  const json& facts = request.input("graphs").facts;  // none = of unknown data
+  const bool has_classes = facts.contains(graph::kClassifiedFacts);
+  if (facts.empty() || has_classes) add(train::metrics_of_classes());
+  if (!has_classes) add(train::metrics());
+  return {{"figures", std::move(names)}};
 }
 
 json Evaluate::run(const Options& options, const Request& request, Host& host) {

@@ -1,26 +1,17 @@
 #include "evaluate/report.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <utility>
 
 #include "engine/train/metrics/curve.h"
 #include "engine/train/metrics/metrics.h"
-#include "kdgat/figures.h"
 #include "kdgat/text.h"
 
 namespace kdgat::evaluate {
 namespace {
 
 using nlohmann::json;
-
-/// What tables, lists and reports show of a model on a part, of the names of metrics_of()["core"].
-constexpr std::array<Judged, 5> kJudged = {{{"accuracy", "accuracy", 0, false},
-                                            {"precision", "precision"},
-                                            {"recall", "recall"},
-                                            {"f1", "F1", 1},
-                                            {"auc", "AUC", 2}}};
 
 /// The values at some positions.
 template <class T>
@@ -44,16 +35,15 @@ Sample sample(const Predictions& p, const std::vector<std::size_t>& positions) {
 /// {"core", "additional"} as published. Ranks come from raw scores: equal floats near 1 are no tie.
 json metrics_of(const Sample& s, const ModelFacts& model) {
   const double threshold = model.decision.threshold;
-  json core = train::rates(train::confusion(s.score, s.label, threshold));
-  json additional;
-  for (const char* name : {"kappa", "tpr", "tnr", "detection_rate", "miss_rate"}) {
-    additional[name] = core.at(name);
-    core.erase(name);
+  const train::Confusion counts = train::confusion(s.score, s.label, threshold);
+  json core, additional;
+  for (const train::Metric& one : train::metrics()) {
+    json& place = one.told == train::Metric::Told::kAdditional ? additional : core;
+    place[std::string(one.name)] = one.of({s.score, s.raw, s.label}, counts);
   }
-  core["auc"] = train::auc(s.raw, s.label);
+  core["n_samples"] = counts.total();
   core["threshold"] = threshold;
   core["threshold_from"] = model.decision.from;
-  additional["pr_auc"] = train::pr_auc(s.raw, s.label);
   for (const auto& [name, fpr] : {std::pair{"0.05", 0.05}, {"0.01", 0.01}, {"0.001", 0.001}}) {
     additional["detection_at_fpr"][name] = train::detection_at_fpr(s.raw, s.label, fpr);
   }
@@ -161,7 +151,9 @@ void Report::add(const Predictions& p) {
     core["threshold_from_val"] = model_.val_threshold;
   }
   json cells = {p.name(), model_.step};
-  for (const Judged& one : kJudged) cells.push_back(format_number("%.3f", core.at(one.name)));
+  for (const train::Metric* one : train::in_tables(train::metrics())) {
+    cells.push_back(one->text(core.at(std::string(one->name))));
+  }
   rows_.push_back({p.name(), std::move(cells)});
   if (!p.files.empty()) add_calibrated(p, place["calibrated"]);
 }
@@ -232,14 +224,16 @@ StageResult Report::result() const {
   tables.push_back({{"model", "parameters", "threshold", "from"}, models_});
   StageResult out;
   out.metrics = metrics_;
-  out.figures = evaluation_figures(metrics_, kJudged);
+  out.figures = train::evaluated_figures(metrics_, train::metrics());
   for (Figure& figure : out.figures) {
     if (!ablated_.contains(figure.model)) continue;
     figure.headline = 0;
     figure.is_tile = false;
   }
   out.table = ResultTable{{"part", "model"}, grouped(rows_)};
-  for (const Judged& one : kJudged) out.table->columns.emplace_back(one.label);
+  for (const train::Metric* one : train::in_tables(train::metrics())) {
+    out.table->columns.push_back(one->label());
+  }
   out.tables = std::move(tables);
   out.summary = "";
   return out;

@@ -113,15 +113,14 @@ States states_of(const objective::FusionInputs& inputs, const train::Data& data,
   return {torch::cat(states), torch::tensor(labels, torch::kLong)};
 }
 
-/// Accuracy, F1 and AUC of scores at 0.5.
+/// What is said of an epoch, of scores at 0.5.
 json judge(const torch::Tensor& scores_G, const torch::Tensor& labels_G) {
   const torch::Tensor scores = scores_G.to(torch::kFloat).contiguous();
   const torch::Tensor labels = labels_G.contiguous();
   const std::span<const float> s(scores.const_data_ptr<float>(),
                                  static_cast<std::size_t>(scores.numel()));
   const std::span<const int64_t> y(labels.const_data_ptr<int64_t>(), s.size());
-  const json rates = train::rates(train::confusion(s, y, kThreshold));
-  return {{"accuracy", rates.at("accuracy")}, {"f1", rates.at("f1")}, {"auc", train::auc(s, y)}};
+  return train::epoch_metrics(s, y, kThreshold);
 }
 
 /// Weights and statistics of the best validated episode.
@@ -318,7 +317,7 @@ json Fusion::run(const Options& options, const Request& request, Host& host) {
   }
   StageResult result;
   result.metrics = metrics;
-  result.figures = step_figures(metrics);
+  result.figures = train::trained_figures(metrics);
   result.summary = summary(config, options.fusion_episodes, best);
   result.facts = facts_of(config, *net);
   return result;

@@ -229,7 +229,7 @@ nlohmann::json fit(const TrainOptions& options, Objective& objective, const Fit&
   nlohmann::json actual = outcome.memory;
   actual["context_bytes"] = context_of(device);
   return {{"metrics", metrics},
-          {"figures", step_figures(metrics)},
+          {"figures", trained_figures(metrics)},
           {"summary", summary(options, task, objective.threshold().has_value(), outcome)},
           {"memory", {{"planned", std::move(planned)}, {"actual", std::move(actual)}}}};
 }

@@ -9,6 +9,7 @@
 
 #include "engine/memory/cache_policy.h"
 #include "engine/memory/step_form.h"
+#include "engine/train/metrics/metrics.h"
 #include "kdgat/options.h"
 #include "kdgat/stage.h"
 
@@ -110,7 +111,7 @@ struct TrainOptions : memory::StepForm {
             .later(),
         field("monitor_metric", &O::monitor_metric,
               "What chooses the best epoch, stops early and drives a plateau schedule.")
-            .choices({"val_loss", "val_auc", "val_f1", "val_accuracy", "val_mrr", "train_loss"}),
+            .choices(monitored()),
         field("monitor_mode", &O::monitor_mode, "Whether less or more of monitor_metric is better.")
             .choices({"min", "max"}),
         field("precision", &O::precision,
@@ -146,11 +147,11 @@ struct TrainOptions : memory::StepForm {
   std::vector<Diagnostic> validate() const {
     std::vector<Diagnostic> problems;
     memory::CachePolicy::parse(cache_policy, problems);
-    const bool is_loss = monitor_metric == "val_loss" || monitor_metric == "train_loss";
-    if (is_loss != (monitor_mode == "min")) {
+    const bool is_less_better = is_less_monitored(monitor_metric);
+    if (is_less_better != (monitor_mode == "min")) {
       problems.push_back(
           {"", "monitor_mode: " + monitor_mode + " of " + monitor_metric + " is the worst epoch",
-           std::string("use monitor_mode=") + (is_loss ? "min" : "max")});
+           std::string("use monitor_mode=") + (is_less_better ? "min" : "max")});
     }
     return problems;
   }

@@ -80,10 +80,8 @@ nlohmann::json validate(Objective& objective, const Judge& judge, const graph::G
     const std::vector<int64_t> labels = labels_of(store, parts.val_score);
     const std::optional<double> fixed = objective.threshold();
     const double threshold = fixed ? *fixed : best_threshold(scores, labels).value;
-    const nlohmann::json r = rates(confusion(scores, labels, threshold));
-    out["val_auc"] = auc(scores, labels);
-    out["val_f1"] = r.at("f1");
-    out["val_accuracy"] = r.at("accuracy");
+    const nlohmann::json said = epoch_metrics(scores, labels, threshold);
+    for (const auto& [name, value] : said.items()) out["val_" + name] = value;
     out["val_threshold"] = threshold;
   } else if (std::ssize(parts.val_benign) >= kLeastCalibration) {
     out["val_threshold"] = calibrate(scores_of(parts.val_benign), kFewFalse);

@@ -37,8 +37,8 @@ struct Parts {
 using Judge = std::function<nlohmann::json(const std::vector<int64_t>& ids,
                                            const std::function<void()>& check)>;
 
-/// {"val_loss", "val_..." of each part of the loss, and what `judge` says or "val_auc", "val_f1",
-/// "val_accuracy", "val_threshold"}, as far as there are graphs for it (of val_benign, at least
+/// {"val_loss", "val_..." of each part of the loss, and what `judge` says or those of
+/// epoch_metrics() and "val_threshold"}, as far as there are graphs for it (of val_benign, at least
 /// kLeastCalibration, "val_threshold" alone); in batches of `graphs`. The
 /// module is in eval mode. The processes of `ranks` share the graphs.
 nlohmann::json validate(Objective& objective, const Judge& judge, const graph::GraphSet& store,

@@ -35,22 +35,6 @@ Counts confusion_counts(const Predictions& p) {
   return out;
 }
 
-double macro_f1(const Counts& counts) {
-  double sum = 0;
-  std::size_t judged = 0;
-  for (std::size_t c = 0; c < counts.size(); ++c) {
-    int64_t labelled = 0, predicted = 0;
-    for (std::size_t other = 0; other < counts.size(); ++other) {
-      labelled += counts[c][other];
-      predicted += counts[other][c];
-    }
-    if (labelled + predicted == 0) continue;
-    sum += 2 * static_cast<double>(counts[c][c]) / static_cast<double>(labelled + predicted);
-    ++judged;
-  }
-  return mean(sum, judged);
-}
-
 /// AUC of the probability of class `a` among the graphs of classes a and b; none without both.
 std::optional<double> auc_between(const Predictions& p, std::size_t a, std::size_t b) {
   std::vector<float> scores;
@@ -97,57 +81,101 @@ double share(int64_t part, int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
 
+std::vector<OfClass> counted(const Counts& counts) {
+  std::vector<OfClass> out(counts.size());
+  for (std::size_t c = 0; c < counts.size(); ++c) {
+    out[c].hits = counts[c][c];
+    for (std::size_t other = 0; other < counts.size(); ++other) {
+      out[c].labelled += counts[c][other];
+      out[c].predicted += counts[other][c];
+    }
+  }
+  return out;
+}
+
+double precision(const OfClass& c) { return share(c.hits, c.predicted); }
+double recall(const OfClass& c) { return share(c.hits, c.labelled); }
+double f1(const OfClass& c) { return share(2 * c.hits, c.labelled + c.predicted); }
+
+double accuracy(std::span<const OfClass> classes) {
+  int64_t hits = 0, all = 0;
+  for (const OfClass& c : classes) {
+    hits += c.hits;
+    all += c.labelled;
+  }
+  return share(hits, all);
+}
+
+/// Mean recall of the classes that are the label of anything.
+double balanced_accuracy(std::span<const OfClass> classes) {
+  double sum = 0;
+  std::size_t occurring = 0;
+  for (const OfClass& c : classes) {
+    sum += recall(c);
+    occurring += c.labelled > 0 ? 1 : 0;
+  }
+  return mean(sum, occurring);
+}
+
+/// Mean F1 of the classes that are the label or the prediction of anything.
+double macro_f1(std::span<const OfClass> classes) {
+  double sum = 0;
+  std::size_t judged = 0;
+  for (const OfClass& c : classes) {
+    sum += f1(c);
+    judged += c.labelled + c.predicted > 0 ? 1 : 0;
+  }
+  return mean(sum, judged);
+}
+
+/// Mean over the classes of which there are graphs and others; 0.5 if there is none.
+double mean_auc(std::span<const OfClass> classes) {
+  double sum = 0;
+  std::size_t ranked = 0;
+  for (const OfClass& c : classes) {
+    sum += c.auc.value_or(0);
+    ranked += c.auc ? 1 : 0;
+  }
+  return ranked > 0 ? mean(sum, ranked) : 0.5;
+}
+
+constexpr ClassMetric kClassMetrics[] = {
+    {{.name = "accuracy", .better = Better::kMore, .place = 1, .headline = 1}, accuracy},
+    {{.name = "balanced_accuracy", .better = Better::kMore, .place = 2}, balanced_accuracy},
+    {{.name = "macro_f1", .better = Better::kMore, .place = 3, .headline = 2, .words = "macro F1"},
+     macro_f1},
+    {{.name = "auc", .better = Better::kMore, .place = 4}, mean_auc}};
+
 }  // namespace
+
+std::span<const ClassMetric> metrics_of_classes() { return kClassMetrics; }
 
 nlohmann::json class_report(std::span<const float> probabilities, std::span<const int64_t> labels,
                             int64_t classes) {
   const Predictions predictions{probabilities, labels, static_cast<std::size_t>(classes)};
   const Counts counts = confusion_counts(predictions);
-  int64_t right = 0;
-  double recalls = 0, aucs = 0;
-  std::size_t occurring = 0, ranked = 0;
+  std::vector<OfClass> all = counted(counts);
   nlohmann::json of_classes = nlohmann::json::array();
-  for (std::size_t c = 0; c < counts.size(); ++c) {
-    int64_t labelled = 0, predicted = 0;
-    for (std::size_t other = 0; other < counts.size(); ++other) {
-      labelled += counts[c][other];
-      predicted += counts[other][c];
-    }
-    const int64_t hits = counts[c][c];
-    const std::optional<double> auc_of_class = auc_against_rest(predictions, c);
-    right += hits;
-    if (labelled > 0) {
-      recalls += share(hits, labelled);
-      ++occurring;
-    }
-    if (auc_of_class) {
-      aucs += *auc_of_class;
-      ++ranked;
-    }
-    of_classes.push_back({{"precision", share(hits, predicted)},
-                          {"recall", share(hits, labelled)},
-                          {"f1", share(2 * hits, labelled + predicted)},
-                          {"auc", auc_of_class.value_or(0.5)},
-                          {"n_samples", labelled}});
+  for (std::size_t c = 0; c < all.size(); ++c) {
+    all[c].auc = auc_against_rest(predictions, c);
+    of_classes.push_back({{"precision", precision(all[c])},
+                          {"recall", recall(all[c])},
+                          {"f1", f1(all[c])},
+                          {"auc", all[c].auc.value_or(0.5)},
+                          {"n_samples", all[c].labelled}});
   }
-  return {{"core",
-           {{"accuracy", share(right, static_cast<int64_t>(labels.size()))},
-            {"balanced_accuracy", mean(recalls, occurring)},
-            {"macro_f1", macro_f1(counts)},
-            {"auc", ranked > 0 ? mean(aucs, ranked) : 0.5},
-            {"n_samples", labels.size()}}},
-          {"classes", std::move(of_classes)},
-          {"confusion", counts}};
+  nlohmann::json core = {{"n_samples", labels.size()}};
+  for (const ClassMetric& one : kClassMetrics) core[std::string(one.name)] = one.of(all);
+  return {{"core", std::move(core)}, {"classes", std::move(of_classes)}, {"confusion", counts}};
 }
 
 nlohmann::json class_metrics(std::span<const float> probabilities, std::span<const int64_t> labels,
                              int64_t classes) {
   const Predictions predictions{probabilities, labels, static_cast<std::size_t>(classes)};
   const Counts counts = confusion_counts(predictions);
-  int64_t right = 0;
-  for (std::size_t c = 0; c < counts.size(); ++c) right += counts[c][c];
-  return {{"accuracy", mean(static_cast<double>(right), labels.size())},
-          {"macro_f1", macro_f1(counts)},
+  const std::vector<OfClass> all = counted(counts);
+  return {{"accuracy", accuracy(all)},
+          {"macro_f1", macro_f1(all)},
           {"auc", one_vs_one_auc(predictions)},
           {"confusion", counts},
           {"n_samples", labels.size()}};
@@ -158,21 +186,14 @@ nlohmann::json averaged_scores(const std::vector<std::vector<int64_t>>& confusio
   double macro[3] = {}, weighted[3] = {};
   int64_t all = 0, right = 0;
   std::size_t judged = 0;
-  for (std::size_t c = 0; c < confusion.size(); ++c) {
-    int64_t labelled = 0, predicted = 0;
-    for (std::size_t other = 0; other < confusion.size(); ++other) {
-      labelled += confusion[c][other];
-      predicted += confusion[other][c];
-    }
-    const int64_t hits = confusion[c][c];
-    all += labelled;
-    right += hits;
-    judged += labelled + predicted > 0 ? 1 : 0;
-    const double of_class[] = {share(hits, predicted), share(hits, labelled),
-                               share(2 * hits, labelled + predicted)};
+  for (const OfClass& c : counted(confusion)) {
+    all += c.labelled;
+    right += c.hits;
+    judged += c.labelled + c.predicted > 0 ? 1 : 0;
+    const double of_class[] = {precision(c), recall(c), f1(c)};
     for (int i = 0; i < 3; ++i) {
       macro[i] += of_class[i];
-      weighted[i] += of_class[i] * static_cast<double>(labelled);
+      weighted[i] += of_class[i] * static_cast<double>(c.labelled);
     }
   }
   nlohmann::json out;

@@ -6,8 +6,11 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <vector>
+
+#include "engine/train/metrics/metric.h"
 
 namespace kdgat::train {
 
@@ -22,11 +25,22 @@ namespace kdgat::train {
 nlohmann::json class_metrics(std::span<const float> probabilities, std::span<const int64_t> labels,
                              int64_t classes);
 
-/// The same with what is said of each class: {"core": {"accuracy", "balanced_accuracy", "macro_f1",
-/// "auc", "n_samples"}, "classes": [{"precision", "recall", "f1", "auc", "n_samples"}],
-/// "confusion"}. balanced_accuracy: mean recall of the classes that are the label of any graph. auc
-/// of a class: one against the rest, of its probability; of all: the mean over the classes of which
-/// there are graphs and others, 0.5 if there is none. What is divided by 0 is 0.
+/// What is counted of one class.
+struct OfClass {
+  int64_t hits = 0, labelled = 0, predicted = 0;
+  std::optional<double> auc;  ///< one against the rest, of its probability; none without both
+};
+
+/// A metric of predictions over classes, of what is counted of each class. Its row in
+/// class_metrics.cpp is all there is of it: report, tables and figures follow.
+struct ClassMetric : MetricForm {
+  double (*of)(std::span<const OfClass>) = nullptr;
+};
+std::span<const ClassMetric> metrics_of_classes();
+
+/// With what is said of each class: {"core": those of metrics_of_classes() and "n_samples",
+/// "classes": [{"precision", "recall", "f1", "auc", "n_samples"}], "confusion"}. What is divided by
+/// 0 is 0, an AUC that cannot be evaluated 0.5.
 nlohmann::json class_report(std::span<const float> probabilities, std::span<const int64_t> labels,
                             int64_t classes);
 

@@ -7,6 +7,10 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <string>
+#include <vector>
+
+#include "engine/train/metrics/metric.h"
 
 namespace kdgat::train {
 
@@ -19,9 +23,45 @@ struct Confusion {
 Confusion confusion(std::span<const float> scores, std::span<const int64_t> labels,
                     double threshold);
 
-/// accuracy, precision, recall, f1, specificity, balanced_accuracy, mcc, fpr, fnr, n_samples,
-/// kappa, tpr, tnr, detection_rate, miss_rate.
+/// Graph by graph.
+struct Scores {
+  std::span<const float> scores;  ///< what is compared with the threshold
+  std::span<const float> ranks;   ///< they rise with the scores, and no two are equal near 1
+  std::span<const int64_t> labels;
+};
+
+/// A metric of a detector: of counted decisions, or of scores. Its row in metrics.cpp is all there
+/// is of it: results, tables, figures and the choices of monitor_metric follow.
+struct Metric : MetricForm {
+  enum class Told {
+    kAdditional,  ///< below "additional" in the metrics of an evaluation
+    kCore,        ///< below "core" there
+    kEpoch        ///< there, and of validation after each epoch, as "val_<name>"
+  };
+  Told told = Told::kAdditional;
+  double (*of_counts)(const Confusion&) = nullptr;
+  double (*of_scores)(const Scores&) = nullptr;
+
+  double of(const Scores& s, const Confusion& c) const {
+    return of_counts != nullptr ? of_counts(c) : of_scores(s);
+  }
+};
+std::span<const Metric> metrics();
+
+/// Those of counts, and n_samples.
 nlohmann::json rates(const Confusion& c);
+
+/// Those of an epoch, by name.
+nlohmann::json epoch_metrics(std::span<const float> scores, std::span<const int64_t> labels,
+                             double threshold);
+
+/// What may choose the best epoch: names of its numbers.
+std::vector<std::string> monitored();
+bool is_less_monitored(const std::string& name);
+
+/// Figures of a step that trains (kdgat/figures.h): of an epoch's metrics, too, that the usual ones
+/// do not hold.
+std::vector<Figure> trained_figures(const nlohmann::json& metrics);
 
 /// Probability that an attack scores above a benign graph, ties counting one half.
 double auc(std::span<const float> scores, std::span<const int64_t> labels);

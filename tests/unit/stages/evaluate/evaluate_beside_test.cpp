@@ -7,6 +7,7 @@
 #include "classifier/classifier.h"
 #include "detector/detector.h"
 #include "engine/compare/baselines.h"
+#include "engine/graph/section_facts.h"
 #include "evaluate/evaluate.h"
 #include "support/can/can_drive.h"
 #include "support/can/can_logs.h"
@@ -200,4 +201,20 @@ TEST_CASE("without frames evaluate says in a line how to get baselines", "[stage
   const json result = evaluate::Evaluate::run({}, request, f.fake.host);
   CHECK(!result.at("metrics").contains("baselines"));
   CHECK_THAT(result.at("summary").get<std::string>(), Contains("data.features=v3"));
+}
+
+TEST_CASE("evaluate says before it runs which figures it will list, of unknown data all of them",
+          "[stages]") {
+  const auto told = [](const json& facts) {
+    Request request;
+    request.inputs["graphs"] = {{"data", "graphs", "", facts}};
+    return evaluate::Evaluate::plan({}, request).at("figures");
+  };
+  const json of_windows = {"accuracy", "precision", "recall", "f1", "auc"};
+  const json of_classes = {"accuracy", "balanced_accuracy", "macro_f1", "auc"};
+  CHECK(told({{"graphs", 10}}) == of_windows);
+  CHECK(told({{graph::kClassifiedFacts, json::object()}}) == of_classes);
+  json all = of_classes;
+  for (const json& name : of_windows) all.push_back(name);
+  CHECK(told({}) == all);
 }

@@ -58,6 +58,42 @@ TEST_CASE("rates agree with values worked out by hand", "[metrics]") {
   CHECK(r.at("n_samples") == 100);
 }
 
+TEST_CASE("a metric is told as its row says", "[metrics]") {
+  const nlohmann::json evaluation = {
+      {"gat", {{"core", {{"f1", 0.5}, {"fpr", 0.25}}}, {"additional", {{"kappa", 0.75}}}}}};
+  const std::vector<Figure> told = train::evaluated_figures(evaluation, train::metrics());
+  REQUIRE(told.size() == 3);
+  CHECK(told[0].label == "F1");
+  CHECK(told[0].place == 4);
+  CHECK(told[0].headline == 1);
+  CHECK(told[0].is_tile);
+  CHECK(told[0].is_decision);
+  CHECK(told[1].better == Better::kLess);
+  CHECK(told[1].place == 0);
+  CHECK(told[2].better == Better::kMore);
+}
+
+TEST_CASE("a metric that both sides know is told in the same way by both", "[metrics]") {
+  for (const train::Metric& one : train::metrics()) {
+    const std::string name(one.name);
+    INFO(name);
+    CHECK((one.of_counts != nullptr) != (one.of_scores != nullptr));
+    if (better_of(name) != Better::kNeither) CHECK(better_of(name) == one.better);
+  }
+}
+
+TEST_CASE("metrics of an epoch may choose the best one, more of them is better", "[metrics]") {
+  const nlohmann::json said =
+      train::epoch_metrics(std::vector<float>{0.25F, 0.75F}, std::vector<int64_t>{0, 1}, 0.5);
+  CHECK(said == nlohmann::json{{"auc", 1.0}, {"f1", 1.0}, {"accuracy", 1.0}});
+  CHECK(train::monitored() == std::vector<std::string>{"val_loss", "val_auc", "val_f1",
+                                                       "val_accuracy", "val_mrr", "train_loss"});
+  for (const std::string& name : train::monitored()) {
+    INFO(name);
+    CHECK(train::is_less_monitored(name) == name.ends_with("loss"));
+  }
+}
+
 TEST_CASE("rates of empty classes are finite", "[metrics]") {
   for (const train::Confusion& c :
        {train::Confusion{}, {5, 0, 0, 0}, {0, 5, 0, 0}, {0, 0, 5, 0}, {0, 0, 0, 5}}) {
