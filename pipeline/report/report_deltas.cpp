@@ -7,6 +7,7 @@
 #include "kdgat/text.h"
 #include "pipeline/report/report_figures.h"
 #include "pipeline/report/report_sections.h"
+#include "pipeline/report/window_pictures.h"
 #include "pipeline/run/plan.h"
 #include "pipeline/show/bars_svg.h"
 #include "pipeline/show/json_lookup.h"
@@ -29,11 +30,9 @@ struct Rival {
 /// The rivals of a step by measure, in the order of the measures.
 using Rivals = std::vector<std::pair<std::string, std::vector<Rival>>>;
 
-/// Of a step that learned from a teacher {"name", "path"}, as its configuration has it; null of any
-/// other.
-json teacher_of_step(const ReportStep& step) {
-  const json list = below(below(step.files.config, "inputs"), kTeacherPort);
-  return list.is_array() && !list.empty() ? list.front() : json();
+/// Of a step that learned from a teacher, as its configuration has it; null of any other.
+const StepInput* teacher_of_step(const ReportStep& step) {
+  return step.files.config.input(kTeacherPort);
 }
 
 const ReportStep* named_step(const ReportRun& run, const std::string& name) {
@@ -46,7 +45,7 @@ const ReportStep* named_step(const ReportRun& run, const std::string& name) {
 /// Whether two steps were asked the same but for one option: that which has the one learn from a
 /// teacher.
 bool differs_in_one_option(const ReportStep& a, const ReportStep& b) {
-  const json of_a = below(a.files.config, "options"), of_b = below(b.files.config, "options");
+  const json &of_a = a.files.config.options, &of_b = b.files.config.options;
   if (!of_a.is_object() || !of_b.is_object()) return false;
   std::set<std::string> differing;
   for (const auto* from : {&of_a, &of_b}) {
@@ -107,10 +106,10 @@ class Deltas {
  private:
   /// The teacher, of this run or of the one that made it, and steps that differ by having none.
   void add_teacher(const ReportStep& step, const MeasureRow& row, std::vector<Rival>& list) const {
-    const json teacher = teacher_of_step(step);
-    if (teacher.is_null()) return;
-    const std::string name = word(teacher, "name");
-    const fs::path path = word(teacher, "path");
+    const StepInput* teacher = teacher_of_step(step);
+    if (teacher == nullptr) return;
+    const std::string& name = teacher->name;
+    const fs::path path = teacher->path;
     const ReportStep* own = named_step(run_, name);
     const bool is_here = own != nullptr && own != &step;
     if (is_here) {
@@ -126,7 +125,7 @@ class Deltas {
     }
     for (const ReportStep& one : run_.steps) {
       const bool is_twin = &one != &step && &one != own && one.record.stage == step.record.stage &&
-                           teacher_of_step(one).is_null() && differs_in_one_option(one, step);
+                           teacher_of_step(one) == nullptr && differs_in_one_option(one, step);
       const MeasureRow* other = is_twin ? sheet_.find(one.record.step, row.label) : nullptr;
       if (other != nullptr) {
         list.push_back({"no teacher: " + one.record.step, row.values, other->values});
@@ -153,38 +152,30 @@ class Deltas {
     return sheet_.parts.size() - 1;
   }
 
-  /// Of pictures.json, where methods were judged on the same windows as the steps.
+  /// Where methods were judged on the same windows as the steps.
   void read_baselines() {
     for (const ReportStep& step : run_.steps) {
-      const json& pictures = step.files.pictures;
-      const json parts = below(pictures, "parts");
-      if (!parts.is_object() || word(pictures, "measure").empty()) continue;
+      const WindowPictures pictures = read_window_pictures(step.files.pictures);
+      if (pictures.parts.empty() || pictures.measure.empty()) continue;
       // One measure is told, that of the last step that judged.
-      if (measure_ != word(pictures, "measure")) baselines_.clear();
-      measure_ = word(pictures, "measure");
-      for (const auto& [name, part] : parts.items()) {
-        const json methods = below(part, "methods");
-        if (methods.is_array()) read_methods(place_of_part(name), methods);
+      if (measure_ != pictures.measure) baselines_.clear();
+      measure_ = pictures.measure;
+      for (const JudgedPart& part : pictures.parts) {
+        if (!part.methods.empty()) add_methods(place_of_part(part.name), part.methods);
       }
     }
   }
 
-  void read_methods(std::size_t part, const json& methods) {
-    for (const json& model : methods) {
-      const std::string step = word(model, "name");
-      const json& value = below(model, "value");
-      if (below(model, "model") != true || !value.is_number() ||
-          named_step(run_, step) == nullptr) {
-        continue;
-      }
-      for (const json& other : methods) {
-        const json& of_other = below(other, "value");
-        if (below(other, "model") == true || !of_other.is_number()) continue;
-        Rival& rival = baseline(step, word(other, "name"));
+  void add_methods(std::size_t part, const std::vector<JudgedMethod>& methods) {
+    for (const JudgedMethod& model : methods) {
+      if (!model.is_model || !model.value || named_step(run_, model.name) == nullptr) continue;
+      for (const JudgedMethod& other : methods) {
+        if (other.is_model || !other.value) continue;
+        Rival& rival = baseline(model.name, other.name);
         rival.own.resize(sheet_.parts.size());
         rival.others.resize(sheet_.parts.size());
-        rival.own[part] = value.get<double>();
-        rival.others[part] = of_other.get<double>();
+        rival.own[part] = *model.value;
+        rival.others[part] = *other.value;
       }
     }
   }

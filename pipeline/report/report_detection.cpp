@@ -43,16 +43,14 @@ struct Working {
   double recall = 0, false_alarms = 0, precision = 0;
 };
 
-Working working_point(const json& counts) {
-  const double tp = number(counts, "tp", 0), fp = number(counts, "fp", 0);
-  const double fn = number(counts, "fn", 0), tn = number(counts, "tn", 0);
+Working working_point(const DecisionCounts& counts) {
+  const auto [tp, fp, tn, fn] = counts;
   return {tp / std::max(1.0, tp + fn), fp / std::max(1.0, fp + tn), tp / std::max(1.0, tp + fp)};
 }
 
-std::vector<std::string> count_cells(const json& counts) {
-  if (!counts.is_object()) return {"", "", "", ""};
-  const double tp = number(counts, "tp", 0), fp = number(counts, "fp", 0);
-  const double fn = number(counts, "fn", 0), tn = number(counts, "tn", 0);
+std::vector<std::string> count_cells(const std::optional<DecisionCounts>& counts) {
+  if (!counts) return {"", "", "", ""};
+  const auto [tp, fp, tn, fn] = *counts;
   return {share_text(tp, tp + fn), grouped(std::llround(fn)), share_text(fp, fp + tn),
           grouped(std::llround(tn))};
 }
@@ -64,7 +62,7 @@ std::string decisions_table(const std::vector<Detection>& part) {
   table.caption = "Decisions counted, by model.";
   const std::vector<Figure> columns = columns_of(part);
   for (const Figure& column : columns) table.columns.push_back(escaped(column.label));
-  const auto add = [&](std::vector<std::string> cells, const json& counts,
+  const auto add = [&](std::vector<std::string> cells, const std::optional<DecisionCounts>& counts,
                        const std::vector<Figure>& figures) {
     for (std::string& cell : count_cells(counts)) cells.push_back(std::move(cell));
     for (const Figure& column : columns) cells.push_back(figure_cell(figures, column.name));
@@ -73,9 +71,9 @@ std::string decisions_table(const std::vector<Detection>& part) {
   for (const Detection& d : part) {
     add({escaped(d.model), d.threshold ? format_number("%.4g", *d.threshold) : "", escaped(d.from)},
         d.counts, d.figures);
-    if (!d.calibrated.is_object()) continue;
+    if (!d.calibrated) continue;
     add({escaped(d.model), "", "start of each file"}, d.calibrated,
-        figures_of_counts(d.calibrated));
+        figures_of_counts(*d.calibrated));
   }
   return table.html();
 }
@@ -83,9 +81,8 @@ std::string decisions_table(const std::vector<Detection>& part) {
 /// Names of the classes that a step's labels count; "" where they have none.
 std::vector<std::string> class_names(const ReportStep& step, std::size_t classes) {
   std::vector<std::string> out;
-  const json graphs = below(below(step.files.config, "inputs"), kind::kGraphs);
-  if (graphs.is_array() && !graphs.empty()) {
-    const json names = below(below(below(graphs.front(), "facts"), "spatial"), "classes");
+  if (const StepInput* graphs = step.files.config.input(kind::kGraphs)) {
+    const json names = below(below(graphs->facts, "spatial"), "classes");
     for (const json& name : names) {
       if (name.is_string()) out.push_back(name);
     }
@@ -159,8 +156,8 @@ std::string detection_figures(const std::string& part, const std::vector<Detecti
     roc.lines.push_back(std::move(up));
     precision.lines.push_back(std::move(along));
     base = std::max(base, d.attacks() / (d.attacks() + d.benign()));
-    if (!d.counts.is_object()) continue;
-    const Working at = working_point(d.counts);
+    if (!d.counts) continue;
+    const Working at = working_point(*d.counts);
     const std::string words = names.at(i) + " at its threshold " +
                               format_number("%.4g", d.threshold.value_or(0)) + ": recall " +
                               format_number("%.3f", at.recall) + ", precision " +
@@ -187,7 +184,7 @@ std::string detection_section(const ReportRun& run, const std::string&) {
     std::vector<std::string> names;
     for (const Detection& d : part) {
       names.push_back(d.model);
-      is_recorded = is_recorded || d.counts.is_object();
+      is_recorded = is_recorded || d.counts.has_value();
     }
     out += element("h3", escaped(part.front().part)) + decisions_table(part) +
            grid(detection_figures(part.front().part, part, names));

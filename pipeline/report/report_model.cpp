@@ -19,11 +19,9 @@ constexpr const char* kVal = "val";
 std::set<std::string> data_folders(const std::vector<ReportStep>& steps) {
   std::set<std::string> out;
   for (const ReportStep& step : steps) {
-    const json inputs = below(step.files.config, "inputs");
-    for (const auto& [port, items] : inputs.items()) {
-      for (const json& item : items) {
-        const json path = below(item, "path");
-        if (below(item, "kind") == kind::kGraphs && path.is_string()) out.insert(path);
+    for (const auto& [port, inputs] : step.files.config.inputs) {
+      for (const StepInput& input : inputs) {
+        if (input.kind == kind::kGraphs && !input.path.empty()) out.insert(input.path);
       }
     }
   }
@@ -52,7 +50,11 @@ std::vector<double> numbers(const json& from) {
 
 Detection detection(const Decision& decision, const json& curves) {
   const json curve = below(below(curves, decision.model), decision.part);
-  Detection out{decision, below(curve, "counts"), below(curve, "calibrated"), {}, {}};
+  Detection out{decision,
+                read_counts(below(curve, "counts")),
+                read_counts(below(curve, "calibrated")),
+                {},
+                {}};
   out.tp = numbers(below(curve, "tp"));
   out.fp = numbers(below(curve, "fp"));
   if (out.tp.size() != out.fp.size()) out.tp = out.fp = {};

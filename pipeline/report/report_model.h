@@ -3,6 +3,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,8 +39,8 @@ ReportRun read_report(const std::filesystem::path& run_folder, const PluginCatal
 
 /// Counts of a detector's decisions on one part, and the points of its curves.
 struct Detection : Decision {
-  nlohmann::json counts;       ///< {"tp","fp","tn","fn"}; null in runs that did not record them
-  nlohmann::json calibrated;   ///< the same by the files' own thresholds; null where there are none
+  std::optional<DecisionCounts> counts;      ///< none in runs that did not record them
+  std::optional<DecisionCounts> calibrated;  ///< by the files' own thresholds, where there are
   std::vector<double> tp, fp;  ///< at falling thresholds, from (0, 0) on; empty if not recorded
   double attacks() const { return tp.empty() ? 0 : tp.back(); }
   double benign() const { return fp.empty() ? 0 : fp.back(); }

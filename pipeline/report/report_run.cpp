@@ -7,6 +7,7 @@
 #include "pipeline/memory/memory_svg.h"
 #include "pipeline/memory/memory_table.h"
 #include "pipeline/report/report_sections.h"
+#include "pipeline/report/told_store.h"
 #include "pipeline/run/plan.h"
 #include "pipeline/run/requirements.h"
 #include "pipeline/show/json_lookup.h"
@@ -67,7 +68,7 @@ std::string time_cell(const StepRecord& step, double longest) {
          format_seconds(step.seconds) + "</span>";
 }
 
-std::string table_of(const json& table) {
+std::string table_of(const ResultTable& table) {
   MarkupTable out;
   const auto marked = [](std::vector<std::string> cells) {
     for (std::string& text : cells) {
@@ -76,14 +77,13 @@ std::string table_of(const json& table) {
     }
     return cells;
   };
-  const json columns = below(table, "columns"), rows = below(table, "rows");
-  if (columns.is_array() && !columns.empty()) {
-    out.columns = marked(cells_in_words(json::array({columns})).front());
+  if (!table.columns.empty()) {
+    out.columns = marked(table.columns);
     out.caption = "Results by " + out.columns.front() + ".";
   }
   json before;  // what the first cell of the row above says is not said again
-  for (std::vector<std::string>& cells : cells_in_words(rows)) {
-    const json& row = rows.at(out.rows.size());
+  for (std::vector<std::string>& cells : cells_in_words(table.rows)) {
+    const json& row = table.rows.at(out.rows.size());
     const json first = row.is_array() && !row.empty() ? row.front() : json();
     out.rows.push_back(marked(std::move(cells)));
     if (first.is_string() && first == before) out.rows.back().front().clear();
@@ -93,22 +93,22 @@ std::string table_of(const json& table) {
 }
 
 /// Files and parts of a graph store: graphs by label, or by class.
-std::string counts_table(const json& items, const std::string& what, bool with_rows) {
+std::string counts_table(const std::vector<ToldGraphs>& items, const std::string& what,
+                         bool with_rows) {
   MarkupTable table;
   table.columns = {what, "graphs", "attack", "benign", "unlabelled"};
   table.caption = "Graphs by " + what + " and label.";
   if (with_rows) {
     table.columns.insert(table.columns.end(), {"rows", "malformed", "form"});
   }
-  for (const auto& [name, item] : items.items()) {
-    const json own = below(item, "name");
-    std::vector<std::string> cells{breakable(own.is_string() ? own.get<std::string>() : name)};
-    for (const char* key : {"graphs", "attack", "benign", "unlabelled"}) {
-      cells.push_back(count_text(below(item, key)));
+  for (const ToldGraphs& item : items) {
+    std::vector<std::string> cells{breakable(item.name)};
+    for (const json* count : {&item.graphs, &item.attack, &item.benign, &item.unlabelled}) {
+      cells.push_back(count_text(*count));
     }
     if (with_rows) {
-      for (const char* key : {"rows", "malformed", "format"}) {
-        cells.push_back(escaped(count_text(below(item, key))));
+      for (const json* told : {&item.rows, &item.malformed, &item.format}) {
+        cells.push_back(escaped(count_text(*told)));
       }
     }
     table.rows.push_back(std::move(cells));
@@ -116,30 +116,30 @@ std::string counts_table(const json& items, const std::string& what, bool with_r
   return table.html();
 }
 
-std::string store_markup(const json& store) {
+std::string spread_text(const ToldSpread& of) {
+  return "median " + count_text(of.p50) + ", 99 % have at most " + count_text(of.p99) +
+         ", largest " + count_text(of.max);
+}
+
+std::string store_markup(const json& data) {
   constexpr std::size_t kFewFiles = 12;
-  const json facts = below(store, "facts"), options = below(store, "options");
-  const json nodes = below(facts, "nodes"), edges = below(facts, "edges");
-  std::string out = fact("graphs", escaped(data_headline(facts)));
-  out += fact("store", element("code", escaped(text_of(below(store, "path")))));
-  out += fact("content hash", element("code", escaped(text_of(below(store, "content_hash")))));
-  out += fact("nodes of a graph", "median " + count_text(below(nodes, "p50")) +
-                                      ", 99 % have at most " + count_text(below(nodes, "p99")) +
-                                      ", largest " + count_text(below(nodes, "max")));
-  out += fact("edges of a graph", "median " + count_text(below(edges, "p50")) +
-                                      ", 99 % have at most " + count_text(below(edges, "p99")) +
-                                      ", largest " + count_text(below(edges, "max")));
+  const ToldStore store = read_told_store(data);
+  std::string out = fact("graphs", escaped(data_headline(store.facts)));
+  out += fact("store", element("code", escaped(text_of(store.path))));
+  out += fact("content hash", element("code", escaped(text_of(store.content_hash))));
+  out += fact("nodes of a graph", spread_text(store.nodes));
+  out += fact("edges of a graph", spread_text(store.edges));
   std::string made;
-  for (const auto& [name, value] : options.items()) {
+  for (const auto& [name, value] : store.options.items()) {
     made += (made.empty() ? "" : ", ") + name + "=" + text_of(value);
   }
   out += fact("import", element("code", escaped(made)));
   out = element("dl", out);
-  const json files = below(store, "files"), parts = below(store, "parts");
-  out += element("h3", "Parts of the split") + counts_table(parts, "part", false);
-  const std::string table = counts_table(files, "file", true);
-  return out + (files.size() > kFewFiles ? details(std::to_string(files.size()) + " files", table)
-                                         : element("h3", "Files") + table);
+  out += element("h3", "Parts of the split") + counts_table(store.parts, "part", false);
+  const std::string table = counts_table(store.files, "file", true);
+  const std::size_t files = store.files.size();
+  return out + (files > kFewFiles ? details(std::to_string(files) + " files", table)
+                                  : element("h3", "Files") + table);
 }
 
 }  // namespace
@@ -250,7 +250,7 @@ std::string results_section(const ReportRun& run, const std::string&) {
     results.push_back({step.record.step, step.files.result});
   }
   std::string out;
-  for (const json& table : joined_tables(results)) out += table_of(table);
+  for (const ResultTable& table : joined_tables(results)) out += table_of(table);
   return out;
 }
 
@@ -316,13 +316,12 @@ std::string options_section(const ReportRun& run, const std::string&) {
   set.caption = "What differs from the defaults, and who set it.";
   std::string all;
   for (const ReportStep& step : run.steps) {
-    const json options = below(step.files.config, "options");
-    const json origin = below(step.files.config, "origin");
+    const StepConfig& config = step.files.config;
     std::string line;
     bool is_first = true;
-    for (const auto& [name, value] : options.items()) {
+    for (const auto& [name, value] : config.options.items()) {
       line += (line.empty() ? "" : ", ") + name + "=" + text_of(value);
-      const std::string by = text_of(below(origin, name));
+      const std::string by = text_of(below(config.origin, name));
       if (by == "default" || by.empty()) continue;
       set.rows.push_back({is_first ? escaped(step.record.step) : "", escaped(name),
                           escaped(text_of(value)), escaped(by)});

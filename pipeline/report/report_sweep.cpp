@@ -17,39 +17,37 @@ using nlohmann::json;
 
 std::string sweep_section(const ReportRun& run, const std::string&) {
   const json record = read_json(run.record.folder / kSweepFile);
-  if (!record.is_object() || !below(record, "trials").is_array()) return "";
-  const std::string metric = word(record, "metric"), best = word(record, "best");
+  if (!below(record, "trials").is_array()) return "";
+  const auto sweep = record.get<ToldSweep>();
   std::vector<ParallelAxis> axes;
-  for (const std::string& key : tried_keys(record)) axes.push_back({key});
+  for (const std::string& key : tried_keys(sweep)) axes.push_back({key});
   const std::size_t tried = axes.size();
   axes.push_back({"memory", true});
   axes.push_back({"seconds"});
-  axes.push_back({metric});
-  const auto text = [](const json& value) {
-    return value.is_number() ? format_number("%.9g", value.get<double>()) : "";
-  };
+  axes.push_back({sweep.metric});
+  const auto text = [](double value) { return format_number("%.9g", value); };
   std::vector<ParallelItem> items;
-  for (const json& trial : record.at("trials")) {
+  for (const ToldTrial& trial : sweep.trials) {
     ParallelItem item;
     for (std::size_t i = 0; i < tried; ++i) {
-      item.values.push_back(word(below(trial, "values"), axes[i].title));
+      const auto value = trial.values.find(axes[i].title);
+      item.values.push_back(value == trial.values.end() ? "" : value->second);
     }
-    const double needed = number(trial, "needed", 0), seconds = number(trial, "seconds", 0);
-    item.values.push_back(needed > 0 ? text(needed) : "");
-    item.values.push_back(seconds > 0 ? text(seconds) : "");
-    item.values.push_back(text(below(trial, "value")));
-    item.is_chosen = word(trial, "name") == best && !best.empty();
-    item.is_dashed = trial.contains("stopped_at");
-    item.words = word(trial, "name") + ": " + word(trial, "state") +
-                 (item.values.back().empty() ? "" : ", " + metric + " " + item.values.back());
+    item.values.push_back(trial.needed > 0 ? text(trial.needed) : "");
+    item.values.push_back(trial.seconds > 0 ? text(trial.seconds) : "");
+    item.values.push_back(trial.value ? text(*trial.value) : "");
+    item.is_chosen = trial.name == sweep.best && !sweep.best.empty();
+    item.is_dashed = trial.stopped_at.has_value();
+    item.words = trial.name + ": " + trial.state +
+                 (trial.value ? ", " + sweep.metric + " " + item.values.back() : "");
     items.push_back(std::move(item));
   }
   const std::string picture = parallel_svg("Trials and their results", axes, items);
   return figure("Trials and their results", picture,
-                "Each line is a trial; coloured: " + (best.empty() ? "none" : best) +
-                    ", chosen by " + metric + " of validation; dashed: stopped early.") +
-         details("All trials", element("pre", escaped(trials_table(record)))) +
-         element("pre", escaped(best_lines(record)));
+                "Each line is a trial; coloured: " + (sweep.best.empty() ? "none" : sweep.best) +
+                    ", chosen by " + sweep.metric + " of validation; dashed: stopped early.") +
+         details("All trials", element("pre", escaped(trials_table(sweep)))) +
+         element("pre", escaped(best_lines(sweep)));
 }
 
 }  // namespace kdgat

@@ -56,6 +56,19 @@ std::string caption_of(Curve curve, double best) {
   return out + (best > 0 ? " Dashed: the best one, whose weights were kept." : "");
 }
 
+/// By the name of the series; of one that has no chart of its own, by which way its figure is
+/// better.
+Curve curve_in(const std::vector<Figure>& listed, const std::string& series) {
+  const Curve curve = curve_of(series);
+  const auto figure = std::find_if(listed.begin(), listed.end(), [&](const Figure& one) {
+    return one.part.empty() && one.name == series;
+  });
+  if (curve != Curve::kTerm || figure == listed.end()) return curve;
+  return figure->better == Better::kMore   ? Curve::kShare
+         : figure->better == Better::kLess ? Curve::kError
+                                           : curve;
+}
+
 std::string step_markup(const ReportStep& step) {
   const StepJournal& journal = step.journal;
   const double best = best_epoch(step.files, journal);
@@ -68,9 +81,10 @@ std::string step_markup(const ReportStep& step) {
     charts.at(scaled).y.scale = Axis::Scale::kByValues;
   }
   charts.at(Curve::kShare).y.to = 1;
+  const std::vector<Figure> listed = listed_figures(step.files.metrics);
   std::string rate_picture, note;
   for (const auto& [name, series] : journal.series) {
-    const Curve curve = curve_of(name);
+    const Curve curve = curve_in(listed, name);
     if (const auto chart = charts.find(curve); chart != charts.end()) {
       add(chart->second, label_of(name), series);
     } else if (curve == Curve::kLearningRate && is_constant(series)) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "kdgat/text.h"
+#include "pipeline/run/step_config.h"
 #include "pipeline/show/json_lookup.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/json_file.h"
@@ -21,7 +22,7 @@ int64_t seed_of_steps(const RunRecord& run) {
   for (const bool takes_kept : {false, true}) {
     for (const StepRecord& step : run.steps) {
       if (step.is_kept() != takes_kept) continue;
-      const json seed = below(read_json(step.folder / "config.json"), "seed");
+      const json seed = read_step_config(step.folder).seed;
       if (seed.is_number_integer()) return seed.get<int64_t>();
     }
   }

@@ -8,6 +8,7 @@
 
 #include "kdgat/text.h"
 #include "pipeline/run/plan.h"
+#include "pipeline/run/step_config.h"
 #include "pipeline/run/step_metrics.h"
 #include "pipeline/show/json_lookup.h"
 #include "pipeline/show/text.h"
@@ -19,13 +20,6 @@ namespace {
 using nlohmann::json;
 
 std::string shown_value(const json& value) { return value.is_null() ? "" : value_text(value); }
-
-std::string fingerprint_of_data(const json& config) {
-  const json graphs = below(below(below(config, "ingredients"), "inputs"), "graphs");
-  if (!graphs.is_array() || graphs.empty()) return "";
-  const json fingerprint = below(graphs.front(), "fingerprint");
-  return fingerprint.is_string() ? short_hash(fingerprint.get<std::string>()) : "";
-}
 
 bool differ(const std::vector<std::string>& values) {
   return std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) != values.end();
@@ -61,7 +55,7 @@ void add_run_differences(const std::vector<RunRecord>& runs, std::vector<Differe
   add("data set", [](const RunRecord& run) { return run.dataset; });
   add("data", [](const RunRecord& run) {
     for (const StepRecord& step : run.steps) {
-      std::string hash = fingerprint_of_data(read_step_files(step.folder).config);
+      std::string hash = short_hash(read_step_config(step.folder).data);
       if (!hash.empty()) return hash;
     }
     return std::string();
@@ -202,31 +196,30 @@ std::vector<Difference> differences(const std::vector<RunRecord>& runs) {
   add_run_differences(runs, out);
   for (const std::string& name : step_names(runs)) {
     std::vector<std::string> stages;
-    std::vector<json> configs;
+    std::vector<StepConfig> configs;
     for (const RunRecord& run : runs) {
       const StepRecord* step = find_step(run, name);
       stages.push_back(step == nullptr ? "" : step->stage);
-      configs.push_back(step == nullptr ? json() : read_step_files(step->folder).config);
+      configs.push_back(step == nullptr ? StepConfig() : read_step_config(step->folder));
     }
     if (differ(stages)) out.push_back({name, "stage", stages});
     std::set<std::string> options;
-    for (const json& config : configs) {
-      const json values = below(config, "options");
-      for (const auto& [option, value] : values.items()) options.insert(option);
+    for (const StepConfig& config : configs) {
+      for (const auto& [option, value] : config.options.items()) options.insert(option);
     }
     const auto add = [&](const std::string& option, const auto& value_of) {
       std::vector<std::string> values;
       std::set<std::string> said;
-      for (const json& config : configs) {
+      for (const StepConfig& config : configs) {
         values.push_back(shown_value(value_of(config)));
-        if (config.is_object()) said.insert(values.back());
+        if (config.is_there) said.insert(values.back());
       }
       if (said.size() > 1) out.push_back({name, option, std::move(values)});
     };
-    add("seed", [](const json& config) { return below(config, "seed"); });
-    add("stage version", [](const json& config) { return below(config, "version"); });
+    add("seed", [](const StepConfig& config) { return config.seed; });
+    add("stage version", [](const StepConfig& config) { return config.version; });
     for (const std::string& option : options) {
-      add(option, [&](const json& config) { return below(below(config, "options"), option); });
+      add(option, [&](const StepConfig& config) { return below(config.options, option); });
     }
   }
   return out;

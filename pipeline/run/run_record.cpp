@@ -131,9 +131,9 @@ void fill_from_steps(RunRecord& run) {
   for (const StepRecord& step : run.steps) {
     if (!run.device.empty()) return;
     if (step.is_kept()) continue;
-    const json config = read_json(step.folder / "config.json");
-    run.device = word(config, "device");
-    run.threads = static_cast<int>(number(config, "threads", 0));
+    const StepConfig config = read_step_config(step.folder);
+    run.device = config.device;
+    run.threads = config.threads;
   }
 }
 
@@ -275,7 +275,7 @@ uint64_t size_on_disk(const fs::path& folder) {
 StepFiles read_step_files(const fs::path& step_folder) {
   constexpr int kLogLines = 20;
   StepFiles files;
-  files.config = read_json(step_folder / "config.json");
+  files.config = read_step_config(step_folder);
   files.metrics = read_metrics(step_folder);
   files.curves = read_json(step_folder / "curves.json");
   files.pictures = read_json(step_folder / "pictures.json");
@@ -287,7 +287,7 @@ StepFiles read_step_files(const fs::path& step_folder) {
 
 double best_epoch(const StepFiles& files, const StepJournal& journal) {
   if (const double best = best_epoch_of(files.metrics); best > 0) return best;
-  const json options = below(files.config, "options");
+  const json& options = files.config.options;
   const auto series = journal.series.find(word(options, "monitor_metric"));
   if (series == journal.series.end() || series->second.empty()) return 0;
   const bool is_less = word(options, "monitor_mode") != "max";

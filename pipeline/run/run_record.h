@@ -11,6 +11,7 @@
 
 #include "pipeline/run/journal.h"
 #include "pipeline/run/run_labels.h"
+#include "pipeline/run/step_config.h"
 
 namespace kdgat {
 
@@ -74,8 +75,9 @@ uint64_t size_on_disk(const std::filesystem::path& folder);
 
 /// What a step left beside its journal.
 struct StepFiles {
-  nlohmann::json config, metrics, curves, pictures;  ///< null where there is none
-  nlohmann::json result;                             ///< of a finished step: summary, tables, facts
+  StepConfig config;
+  nlohmann::json metrics, curves, pictures;  ///< null where there is none
+  nlohmann::json result;                     ///< of a finished step: summary, tables, facts
   std::string log_tail, oom_report;
 };
 

@@ -16,22 +16,15 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kFigures = "figures";
+/// Where figures stand: beside an evaluated model that is called figures, below the second name.
+constexpr std::array<const char*, 2> kFigures = {"figures", "figures of the step"};
 constexpr const char* kVal = "val";
 
-bool has_core(const json& tables) { return below(tables, "core").is_object(); }
-
-/// {model: {"core", "additional"}, "test": {model: {part: {"core", "additional"}}}}
-bool is_evaluation(const json& metrics) {
-  return metrics.is_object() && std::any_of(metrics.begin(), metrics.end(), has_core);
+/// The figures that a stage gave; null where it gave none.
+const json& told_figures(const json& metrics) {
+  const json& usual = below(metrics, kFigures[0]);
+  return usual.is_array() ? usual : below(metrics, kFigures[1]);
 }
-
-/// What evaluations showed that say no figures.
-constexpr std::array<Judged, 5> kJudged = {{{"accuracy", "accuracy", 0, false},
-                                            {"precision", "precision"},
-                                            {"recall", "recall"},
-                                            {"f1", "F1", 1},
-                                            {"auc", "AUC", 2}}};
 
 /// Validation of all models first; then a model and a part after another.
 bool is_listed_before(const Figure& a, const Figure& b) {
@@ -45,14 +38,14 @@ struct Counted {
   std::set<std::string> integers, others;
 };
 
-void find_counted(const json& metrics, Counted& out) {
+void find_counted(const json& metrics, const json& figures, Counted& out) {
   for (const auto& [name, value] : metrics.items()) {
     if (value.is_number_integer()) {
       out.integers.insert(name);
     } else if (value.is_number()) {
       out.others.insert(name);
-    } else if (value.is_structured() && name != kFigures) {
-      find_counted(value, out);
+    } else if (value.is_structured() && &value != &figures) {
+      find_counted(value, figures, out);
     }
   }
 }
@@ -61,7 +54,7 @@ void find_counted(const json& metrics, Counted& out) {
 /// decimals.
 void mark_counts(std::vector<Figure>& figures, const json& metrics) {
   Counted counted;
-  find_counted(metrics, counted);
+  find_counted(metrics, told_figures(metrics), counted);
   for (Figure& figure : figures) {
     // A share of 1 may have been written as an integer, too.
     const bool is_count = better_of(figure.name) == Better::kNeither &&
@@ -80,21 +73,19 @@ json read_metrics(const std::filesystem::path& step_folder) {
 json metrics_document(const StageResult& result) {
   json out = result.metrics;
   if (result.figures.empty() || !(out.is_object() || out.is_null())) return out;
-  // A model of that name keeps its place: its figures are then read by the form of the metrics.
-  if (!out.contains(kFigures)) out[kFigures] = result.figures;
+  out[kFigures[out.contains(kFigures[0]) ? 1 : 0]] = result.figures;
   return out;
 }
 
 std::vector<Figure> read_figures(const json& metrics) {
-  const json& told = below(metrics, kFigures);
   std::vector<Figure> out;
-  if (told.is_array()) {
+  if (const json& told = told_figures(metrics); told.is_array()) {
     told.get_to(out);
     std::erase_if(out, [](const Figure& figure) { return !std::isfinite(figure.value); });
-  } else if (is_evaluation(metrics)) {
-    out = evaluation_figures(metrics, kJudged);
   } else if (metrics.is_object()) {
     out = step_figures(metrics);
+    const std::vector<Figure> judged = evaluation_figures(metrics, std::array<Judged, 0>{});
+    out.insert(out.end(), judged.begin(), judged.end());
   }
   mark_counts(out, metrics);
   return out;
@@ -114,7 +105,6 @@ UsualFigures usual_figures() {
     part[std::string(measure.name)] = 1;
   }
   std::vector<Figure> of_parts = part_figures({{kVal, part}});
-  for (const Judged& one : kJudged) of_parts.emplace_back(one.name, 1).place = 1;
   UsualFigures out;
   for (const Figure& figure : training_figures(whole)) {
     if (figure.place > 0) out.of_steps.push_back(figure.name);
@@ -140,26 +130,29 @@ std::vector<Decision> read_decisions(const json& metrics) {
   std::vector<Decision> out;
   if (!metrics.is_object()) return out;
   std::vector<Figure> figures = listed_figures(metrics);
-  detail::each_part(metrics, [&](const std::string& model, const std::string& part,
-                                 const json& tables) {
-    if (!has_core(tables)) return;
-    const json& core = tables.at("core");
-    Decision& one = out.emplace_back(Decision{model, part, {}, word(core, "threshold_from"), {}});
-    if (const json threshold = below(core, "threshold"); threshold.is_number()) {
-      one.threshold = threshold.get<double>();
-    }
-    std::copy_if(figures.begin(), figures.end(), std::back_inserter(one.figures),
-                 [&](const Figure& figure) {
-                   return figure.is_decision && figure.model == model && figure.part == part;
-                 });
-  });
+  detail::each_part(
+      metrics, [&](const std::string& model, const std::string& part, const json& tables) {
+        const json& core = below(tables, "core");
+        if (!core.is_object()) return;
+        Decision& one = out.emplace_back(Decision{
+            model, part, number_there(core, "threshold"), word(core, "threshold_from"), {}});
+        std::copy_if(figures.begin(), figures.end(), std::back_inserter(one.figures),
+                     [&](const Figure& figure) {
+                       return figure.is_decision && figure.model == model && figure.part == part;
+                     });
+      });
   return out;
 }
 
-std::vector<Figure> figures_of_counts(const json& counts) {
-  const double tp = number(counts, "tp", 0), fp = number(counts, "fp", 0);
-  const double precision = tp / std::max(1.0, tp + fp);
-  const double recall = tp / std::max(1.0, tp + number(counts, "fn", 0));
+std::optional<DecisionCounts> read_counts(const json& counts) {
+  if (!counts.is_object()) return std::nullopt;
+  return DecisionCounts{number(counts, "tp", 0), number(counts, "fp", 0), number(counts, "tn", 0),
+                        number(counts, "fn", 0)};
+}
+
+std::vector<Figure> figures_of_counts(const DecisionCounts& counts) {
+  const double precision = counts.tp / std::max(1.0, counts.tp + counts.fp);
+  const double recall = counts.tp / std::max(1.0, counts.tp + counts.fn);
   const double sum = precision + recall;
   return {{"precision", precision},
           {"recall", recall},

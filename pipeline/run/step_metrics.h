@@ -1,6 +1,6 @@
 // What a step's metrics.json says. Only here is it read: whatever its form, it comes to figures
 // (kdgat/result.h), and what is listed, compared, recorded or drawn of a run is made of those.
-// Results of stages that say no figures, and of versions that knew none, are read by their form.
+// A step that says no figures has those of the usual forms (kdgat/figures.h).
 #pragma once
 
 #include <filesystem>
@@ -45,8 +45,14 @@ struct Decision {
 };
 /// Of a step that evaluated models; empty for any other.
 std::vector<Decision> read_decisions(const nlohmann::json& metrics);
-/// Figures of other decisions on the part, of {"tp","fp","tn","fn"}.
-std::vector<Figure> figures_of_counts(const nlohmann::json& counts);
+/// Counted decisions on a part.
+struct DecisionCounts {
+  double tp = 0, fp = 0, tn = 0, fn = 0;
+};
+/// Of {"tp","fp","tn","fn"}; none of anything that is no object.
+std::optional<DecisionCounts> read_counts(const nlohmann::json& counts);
+/// Figures of other decisions on the part.
+std::vector<Figure> figures_of_counts(const DecisionCounts& counts);
 
 /// counts[true class][predicted class] of a part.
 struct ClassCounts {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 namespace kdgat {
@@ -24,6 +25,12 @@ inline std::string word(const nlohmann::json& from, const std::string& key) {
 inline double number(const nlohmann::json& from, const std::string& key, double otherwise = -1) {
   const nlohmann::json& found = below(from, key);
   return found.is_number() ? found.get<double>() : otherwise;
+}
+
+/// The same; none where there is none.
+inline std::optional<double> number_there(const nlohmann::json& from, const std::string& key) {
+  const nlohmann::json& found = below(from, key);
+  return found.is_number() ? std::optional(found.get<double>()) : std::nullopt;
 }
 
 }  // namespace kdgat

@@ -4,8 +4,11 @@
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "kdgat/text.h"
+#include "pipeline/show/json_lookup.h"
 #include "pipeline/show/line_width.h"
 #include "pipeline/show/table_fit.h"
 #include "pipeline/show/text.h"
@@ -48,10 +51,10 @@ bool holds_counts(const nlohmann::json& rows, std::size_t column) {
   return most > 1;
 }
 
-std::string table_text(const nlohmann::json& json) {
+std::string table_text(const ResultTable& of) {
   Table table;
-  table.add(cells_in_words(nlohmann::json::array({json.at("columns")})).front());
-  for (std::vector<std::string>& row : cells_in_words(json.at("rows"))) table.add(std::move(row));
+  table.add(of.columns);
+  for (std::vector<std::string>& row : cells_in_words(of.rows)) table.add(std::move(row));
   return "\n" + table.text() + "\n";
 }
 
@@ -60,25 +63,29 @@ std::size_t& most_columns() {
   return most;
 }
 
-/// A table that can be shown: columns and rows of cells.
+/// The tables that can be shown: the one that is joined with those of other steps, and the others.
+struct ShownTables {
+  std::optional<ResultTable> main;
+  std::vector<ResultTable> all;  ///< `main` first
+};
+
 bool is_table(const nlohmann::json& json) {
-  const auto has_list = [&](const char* key) {
-    return json.contains(key) && json.at(key).is_array();
-  };
-  return json.is_object() && has_list("columns") && has_list("rows") &&
-         std::all_of(json.at("rows").begin(), json.at("rows").end(),
+  const nlohmann::json &columns = below(json, "columns"), &rows = below(json, "rows");
+  return columns.is_array() && rows.is_array() &&
+         std::all_of(rows.begin(), rows.end(),
                      [](const nlohmann::json& row) { return row.is_array(); });
 }
 
-/// The one below "table", then the list below "tables".
-std::vector<nlohmann::json> tables_of(const nlohmann::json& result) {
-  std::vector<nlohmann::json> out;
-  if (!result.is_object()) return out;
-  if (result.contains("table") && is_table(result.at("table"))) out.push_back(result.at("table"));
-  const auto more = result.find("tables");
-  if (more == result.end() || !more->is_array()) return out;
-  for (const nlohmann::json& table : *more) {
-    if (is_table(table)) out.push_back(table);
+ShownTables tables_of(const nlohmann::json& result) {
+  ShownTables out;
+  if (const nlohmann::json& main = below(result, "table"); is_table(main)) {
+    out.main = main.get<ResultTable>();
+    out.all.push_back(*out.main);
+  }
+  const nlohmann::json& more = below(result, "tables");
+  if (!more.is_array()) return out;
+  for (const nlohmann::json& table : more) {
+    if (is_table(table)) out.all.push_back(table.get<ResultTable>());
   }
   return out;
 }
@@ -172,33 +179,31 @@ std::vector<std::vector<std::string>> cells_in_words(const nlohmann::json& rows)
 
 std::string tables_text(const nlohmann::json& result) {
   std::string out;
-  for (const nlohmann::json& table : tables_of(result)) out += table_text(table);
+  for (const ResultTable& table : tables_of(result).all) out += table_text(table);
   return out;
 }
 
-std::vector<nlohmann::json> joined_tables(const std::vector<NamedResult>& results) {
-  std::vector<NamedResult> with_tables;
+std::vector<ResultTable> joined_tables(const std::vector<NamedResult>& results) {
+  std::vector<std::pair<std::string, ShownTables>> with_tables;  // by step
   for (const NamedResult& one : results) {
-    if (!tables_of(one.result).empty()) with_tables.push_back(one);
+    ShownTables tables = tables_of(one.result);
+    if (!tables.all.empty()) with_tables.emplace_back(one.step, std::move(tables));
   }
-  if (with_tables.size() == 1) return tables_of(with_tables.front().result);
-  std::vector<nlohmann::json> joined, others;
-  for (const NamedResult& one : with_tables) {
-    if (!one.result.contains("table") || !is_table(one.result.at("table"))) {
-      for (nlohmann::json& table : tables_of(one.result)) others.push_back(std::move(table));
+  if (with_tables.size() == 1) return with_tables.front().second.all;
+  std::vector<ResultTable> joined, others;
+  for (const auto& [step, tables] : with_tables) {
+    if (!tables.main) {
+      others.insert(others.end(), tables.all.begin(), tables.all.end());
       continue;
     }
-    const nlohmann::json& table = one.result.at("table");
-    nlohmann::json columns = {"step"};
-    for (const nlohmann::json& name : table.at("columns")) columns.push_back(name);
-    if (joined.empty() || joined.back().at("columns") != columns) {
-      joined.push_back({{"columns", columns}, {"rows", nlohmann::json::array()}});
-    }
+    std::vector<std::string> columns = tables.main->columns;
+    columns.insert(columns.begin(), "step");
+    if (joined.empty() || joined.back().columns != columns) joined.push_back({columns, {}});
     bool is_first = true;
-    for (const nlohmann::json& row : table.at("rows")) {
-      nlohmann::json cells = {is_first ? one.step : ""};
+    for (const nlohmann::json& row : tables.main->rows) {
+      nlohmann::json cells = {is_first ? step : ""};
       for (const nlohmann::json& cell : row) cells.push_back(cell);
-      joined.back()["rows"].push_back(std::move(cells));
+      joined.back().rows.push_back(std::move(cells));
       is_first = false;
     }
   }
@@ -208,7 +213,7 @@ std::vector<nlohmann::json> joined_tables(const std::vector<NamedResult>& result
 
 std::string joined_tables_text(const std::vector<NamedResult>& results) {
   std::string out;
-  for (const nlohmann::json& table : joined_tables(results)) out += table_text(table);
+  for (const ResultTable& table : joined_tables(results)) out += table_text(table);
   return out;
 }
 

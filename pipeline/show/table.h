@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "kdgat/result.h"
+
 namespace kdgat {
 
 class Table {
@@ -49,7 +51,7 @@ struct NamedResult {
 
 /// The tables of several results. Where more than one has a table, those of equal columns are one,
 /// with the step in front of each row.
-std::vector<nlohmann::json> joined_tables(const std::vector<NamedResult>& results);
+std::vector<ResultTable> joined_tables(const std::vector<NamedResult>& results);
 std::string joined_tables_text(const std::vector<NamedResult>& results);
 
 }  // namespace kdgat

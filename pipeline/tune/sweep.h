@@ -90,9 +90,6 @@ struct SweepRecord {
   nlohmann::json json() const;
 };
 
-/// What tune.json says of each trial that was measured, for simulate(). `copies` of each.
-std::vector<MeasuredTrial> measured_trials(const nlohmann::json& record, int64_t copies);
-
 /// Runs every trial that is not kept, in `run`, whose plan holds them after what they need.
 /// `made`: see make_request(). Returns the exit code: 0 if no trial failed; the record is complete
 /// either way.

@@ -9,14 +9,6 @@ namespace kdgat {
 
 using nlohmann::json;
 
-namespace {
-
-int64_t whole_number(const json& from, const std::string& key) {
-  return static_cast<int64_t>(number(from, key, 0));
-}
-
-}  // namespace
-
 std::string choose_metric(const std::string& wanted, const json& options) {
   if (!wanted.empty()) return wanted;
   if (std::string monitored = word(options, "monitor_metric"); !monitored.empty()) {
@@ -106,18 +98,6 @@ json SweepRecord::json() const {
                         {"best", nullptr},
                         {"trials", std::move(list)}};
   if (chosen) out["best"] = trials[*chosen].spec.name;
-  return out;
-}
-
-std::vector<MeasuredTrial> measured_trials(const json& record, int64_t copies) {
-  std::vector<MeasuredTrial> out;
-  for (const json& one : record.value("trials", json::array())) {
-    const int64_t needed = whole_number(one, "needed");
-    if (needed <= 0 || number(one, "seconds", 0) <= 0) continue;
-    for (int64_t i = 0; i < copies; ++i) {
-      out.push_back({whole_number(one, "reserved"), needed, number(one, "seconds", 0)});
-    }
-  }
   return out;
 }
 

@@ -16,37 +16,49 @@ namespace {
 
 using nlohmann::json;
 
+/// Of each trial that was measured, for simulate(). `copies` of each.
+std::vector<MeasuredTrial> measured_trials(const ToldSweep& sweep, int64_t copies) {
+  std::vector<MeasuredTrial> out;
+  for (const ToldTrial& one : sweep.trials) {
+    if (one.needed < 1 || one.seconds <= 0) continue;
+    for (int64_t i = 0; i < copies; ++i) {
+      out.push_back(
+          {static_cast<int64_t>(one.reserved), static_cast<int64_t>(one.needed), one.seconds});
+    }
+  }
+  return out;
+}
+
 std::string bytes_text(double bytes) {
   return bytes > 0 ? format_bytes(static_cast<uint64_t>(bytes)) : "-";
 }
 
 /// Names of numbers of validation that trials have: the metric, then the usual ones, as many as
 /// fit.
-std::vector<std::string> shown_metrics(const json& trials, const std::string& metric) {
+std::vector<std::string> shown_metrics(const ToldSweep& sweep) {
   constexpr std::size_t kMost = 5;
-  std::vector<std::string> out = {metric};
+  std::vector<std::string> out = {sweep.metric};
   for (const Measure& usual : kMeasures) {
     const std::string name = std::string(kOfValidation) + std::string(usual.name);
-    const bool is_there = std::any_of(trials.begin(), trials.end(), [&](const json& trial) {
-      return below(below(trial, "metrics"), name).is_number();
-    });
-    if (is_there && name != metric && out.size() < kMost) out.push_back(name);
+    const bool is_there =
+        std::any_of(sweep.trials.begin(), sweep.trials.end(),
+                    [&](const ToldTrial& trial) { return trial.metric(name).has_value(); });
+    if (is_there && name != sweep.metric && out.size() < kMost) out.push_back(name);
   }
   return out;
 }
 
 /// The name of the trial that is best by a number; "" if none has it.
-std::string best_by(const json& trials, const std::string& metric) {
+std::string best_by(const std::vector<ToldTrial>& trials, const std::string& metric) {
   std::string out;
   double best = 0;
-  for (const json& trial : trials) {
-    const json value = below(below(trial, "metrics"), metric);
-    if (!value.is_number() || trial.contains("stopped_at")) continue;
-    const double cost =
-        better_of(metric) == Better::kLess ? value.get<double>() : -value.get<double>();
+  for (const ToldTrial& trial : trials) {
+    const auto value = trial.metric(metric);
+    if (!value || trial.stopped_at) continue;
+    const double cost = better_of(metric) == Better::kLess ? *value : -*value;
     if (!out.empty() && cost >= best) continue;
     best = cost;
-    out = word(trial, "name");
+    out = trial.name;
   }
   return out;
 }
@@ -69,30 +81,25 @@ std::string test_lines(const json& metrics) {
 
 }  // namespace
 
-std::vector<std::string> tried_keys(const json& record) {
+std::vector<std::string> tried_keys(const ToldSweep& sweep) {
   std::vector<std::string> out;
-  for (const json& trial : record.at("trials")) {
-    for (const auto& [key, value] : trial.at("values").items()) {
+  for (const ToldTrial& trial : sweep.trials) {
+    for (const auto& [key, value] : trial.values) {
       if (std::find(out.begin(), out.end(), key) == out.end()) out.push_back(key);
     }
   }
   return out;
 }
 
-std::string trials_table(const json& record) {
-  const std::string metric = word(record, "metric");
-  const bool is_less_better = word(record, "goal") == "min";
-  std::vector<json> trials = record.at("trials").get<std::vector<json>>();
-  std::stable_sort(trials.begin(), trials.end(), [&](const json& a, const json& b) {
-    const bool has_a = a.contains("value"), has_b = b.contains("value");
-    if (!has_a || !has_b) return has_a && !has_b;
-    const double x = a.at("value"), y = b.at("value");
-    return is_less_better ? x < y : x > y;
+std::string trials_table(const ToldSweep& sweep) {
+  std::vector<ToldTrial> trials = sweep.trials;
+  std::stable_sort(trials.begin(), trials.end(), [&](const ToldTrial& a, const ToldTrial& b) {
+    if (!a.value || !b.value) return a.value && !b.value;
+    return sweep.is_less_better ? *a.value < *b.value : *a.value > *b.value;
   });
-  const std::vector<std::string> metrics = shown_metrics(record.at("trials"), metric);
-  const std::vector<std::string> keys = tried_keys(record);
-  const bool has_epochs = std::any_of(trials.begin(), trials.end(), [](const json& trial) {
-    return trial.contains(kTrialBestEpoch);
+  const std::vector<std::string> metrics = shown_metrics(sweep), keys = tried_keys(sweep);
+  const bool has_epochs = std::any_of(trials.begin(), trials.end(), [](const ToldTrial& trial) {
+    return trial.best_epoch.has_value();
   });
   Table table;
   std::vector<std::string> head = {"trial"};
@@ -101,64 +108,63 @@ std::string trials_table(const json& record) {
   if (has_epochs) head.push_back("of epoch");
   head.insert(head.end(), {"reserved", "needed", "time", "state"});
   table.add(std::move(head));
-  for (const json& trial : trials) {
-    std::vector<std::string> row = {word(trial, "name")};
-    for (const std::string& key : keys) row.push_back(word(below(trial, "values"), key));
+  for (const ToldTrial& trial : trials) {
+    std::vector<std::string> row = {trial.name};
+    for (const std::string& key : keys) {
+      const auto value = trial.values.find(key);
+      row.push_back(value == trial.values.end() ? "" : value->second);
+    }
     for (const std::string& name : metrics) {
-      const json value = below(below(trial, "metrics"), name);
-      row.push_back(value.is_number() ? format_number("%.4f", value.get<double>()) : "-");
+      const auto value = trial.metric(name);
+      row.push_back(value ? format_number("%.4f", *value) : "-");
     }
-    if (has_epochs) {
-      row.push_back(trial.contains(kTrialBestEpoch) ? trial.at(kTrialBestEpoch).dump() : "-");
-    }
-    row.push_back(bytes_text(number(trial, "reserved", 0)));
-    row.push_back(bytes_text(number(trial, "needed", 0)));
-    const double seconds = number(trial, "seconds", 0);
-    row.push_back(seconds > 0 ? format_seconds(seconds) : "-");
-    std::string state = word(trial, "state");
-    if (trial.contains("stopped_at")) state += " at epoch " + trial.at("stopped_at").dump();
-    row.push_back(state);
+    if (has_epochs) row.push_back(trial.best_epoch ? std::to_string(*trial.best_epoch) : "-");
+    row.push_back(bytes_text(trial.reserved));
+    row.push_back(bytes_text(trial.needed));
+    row.push_back(trial.seconds > 0 ? format_seconds(trial.seconds) : "-");
+    row.push_back(trial.state + (trial.stopped_at ? " at epoch " + std::to_string(*trial.stopped_at)
+                                                  : std::string()));
     table.add(std::move(row));
   }
   return table.text();
 }
 
-std::string best_lines(const json& record) {
+std::string best_lines(const ToldSweep& sweep) {
   std::string out;
-  const std::string best = word(record, "best");
-  for (const json& trial : record.at("trials")) {
-    if (word(trial, "name") != best || best.empty()) continue;
-    out += "\nbest by " + word(record, "metric") + ": " + best + "\n";
+  for (const ToldTrial& trial : sweep.trials) {
+    if (trial.name != sweep.best || sweep.best.empty()) continue;
+    out += "\nbest by " + sweep.metric + ": " + sweep.best + "\n";
     std::string others;
-    for (const std::string& name : shown_metrics(record.at("trials"), word(record, "metric"))) {
-      const std::string other = best_by(record.at("trials"), name);
-      if (name != word(record, "metric") && !other.empty()) {
+    for (const std::string& name : shown_metrics(sweep)) {
+      const std::string other = best_by(sweep.trials, name);
+      if (name != sweep.metric && !other.empty()) {
         others.append("  ").append(name).append(": ").append(other);
       }
     }
     if (!others.empty()) out += "by others:" + others + "\n";
-    const std::string test = test_lines(trial.at("metrics"));
-    if (!test.empty()) out.append("test data, once, of ").append(best).append(":\n").append(test);
+    const std::string test = test_lines(trial.metrics);
+    if (!test.empty()) {
+      out.append("test data, once, of ").append(sweep.best).append(":\n").append(test);
+    }
   }
   double seconds = 0;
   int64_t ran = 0;
-  for (const json& trial : record.at("trials")) {
-    if (word(trial, "state") != "done") continue;
-    seconds += number(trial, "cpu_seconds", 0);
+  for (const ToldTrial& trial : sweep.trials) {
+    if (trial.state != "done") continue;
+    seconds += trial.cpu_seconds;
     ++ran;
   }
-  const double wall = number(record, "seconds", 0), cores = number(record, "cores", 1);
   if (ran > 0 && seconds > 0) {
-    out += std::to_string(ran) + " trials in " + format_seconds(wall) + ": " +
-           format_number("%.2f", wall * cores / seconds) + " times their processor time over " +
-           format_number("%.0f", cores) + " cores\n";
+    out += std::to_string(ran) + " trials in " + format_seconds(sweep.seconds) + ": " +
+           format_number("%.2f", sweep.seconds * sweep.cores / seconds) +
+           " times their processor time over " + format_number("%.0f", sweep.cores) + " cores\n";
   }
   return out;
 }
 
-json simulation_json(const json& record, double total, double buffer, double model,
+json simulation_json(const ToldSweep& sweep, double total, double buffer, double model,
                      int64_t copies) {
-  const std::vector<MeasuredTrial> trials = measured_trials(record, copies);
+  const std::vector<MeasuredTrial> trials = measured_trials(sweep, copies);
   if (trials.empty()) {
     throw Error(ExitCode::kData, "no trial of this sweep was measured",
                 "trials that ran tell what they needed");

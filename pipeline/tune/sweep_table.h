@@ -7,22 +7,24 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/tune/told_sweep.h"
+
 namespace kdgat {
 
-/// The options that trials differ in, of a record as tune.json has it.
-std::vector<std::string> tried_keys(const nlohmann::json& record);
+/// The options that trials differ in.
+std::vector<std::string> tried_keys(const ToldSweep& sweep);
 
 /// One line a trial, the best first: its values, the metric, further numbers of validation, memory
 /// and time.
-std::string trials_table(const nlohmann::json& record);
+std::string trials_table(const ToldSweep& sweep);
 /// The best trial and what test data say of it; how long it all took.
-std::string best_lines(const nlohmann::json& record);
+std::string best_lines(const ToldSweep& sweep);
 
 /// What the trials would be on a device of `total` bytes of which `buffer` stay free, against the
 /// published rule with `model` bytes a trial: {"total", "trials", "measured": {...}, "published":
 /// {...}}. `copies` of each trial.
-nlohmann::json simulation_json(const nlohmann::json& record, double total, double buffer,
-                               double model, int64_t copies);
+nlohmann::json simulation_json(const ToldSweep& sweep, double total, double buffer, double model,
+                               int64_t copies);
 std::string simulation_text(const nlohmann::json& simulation);
 
 }  // namespace kdgat

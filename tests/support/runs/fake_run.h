@@ -1,11 +1,13 @@
 // Run folders as kdgat leaves them, made by hand.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "kdgat/figures.h"
 #include "support/can/log_text.h"
 
 namespace kdgat::test {
@@ -98,6 +100,18 @@ inline void write_training(const std::filesystem::path& step, int epochs, double
   write_text(step / "log.txt", "2026-03-01 18:04:01 info 64 graphs in 4 batches\n");
 }
 
+/// metrics.json of a step that evaluated models, with its figures.
+inline void write_judged(const std::filesystem::path& step, nlohmann::json metrics) {
+  constexpr std::array<Judged, 5> kJudged = {{{"accuracy", "accuracy", 0, false},
+                                              {"precision", "precision"},
+                                              {"recall", "recall"},
+                                              {"f1", "F1", 1},
+                                              {"auc", "AUC", 2}}};
+  metrics.erase("figures");
+  metrics["figures"] = evaluation_figures(metrics, kJudged);
+  write_text(step / "metrics.json", metrics.dump());
+}
+
 /// What evaluate leaves of models on validation and one test part; without curves as an older one.
 inline void write_evaluation(const std::filesystem::path& step,
                              const std::vector<std::string>& models, bool with_curves = true) {
@@ -123,7 +137,7 @@ inline void write_evaluation(const std::filesystem::path& step,
     rows.push_back({"val", model, "0.838"});
     curves[model] = {{"val", curve}, {"test_01", curve}};
   }
-  write_text(step / "metrics.json", metrics.dump());
+  write_judged(step, metrics);
   const json table = {{"columns", {"part", "model", "F1"}}, {"rows", rows}};
   write_text(step / "step.json", json{{"result", {{"table", table}}}}.dump());
   if (with_curves) write_text(step / "curves.json", curves.dump());

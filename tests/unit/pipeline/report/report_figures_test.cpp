@@ -38,7 +38,7 @@ fs::path distilled_run(const fs::path& root) {
   metrics["test"]["small"]["test_01"]["core"]["f1"] = 0.7;
   metrics["test"]["small rewired"]["test_01"]["core"]["f1"] = 0.5;
   metrics["test"]["plain"]["test_01"]["core"]["f1"] = 0.625;
-  write_text(run / "evaluate/metrics.json", metrics.dump());
+  write_judged(run / "evaluate", metrics);
   return run;
 }
 
@@ -137,7 +137,7 @@ TEST_CASE("columns over seeds are headed by what the runs are called", "[report]
     write_text(folder / "gat/config.json", config.dump());
     json metrics = read_file(folder / "evaluate/metrics.json");
     metrics["gat"]["core"]["f1"] = 0.5 + 0.125 * i;
-    write_text(folder / "evaluate/metrics.json", metrics.dump());
+    write_judged(folder / "evaluate", metrics);
     runs.push_back(read_report(folder, PluginCatalog()));
     runs.back().seed = i % 2;
     runs.back().name = i < 2 ? "the_usual_rate" : "a slow <one>";

@@ -184,7 +184,7 @@ TEST_CASE("several runs stand side by side with what they differ in", "[report]"
   write_training(b / "gat", 5, 0.002);
   json metrics = json::parse(read_text(b / "evaluate" / "metrics.json"));
   metrics["gat"]["core"]["f1"] = 0.912;
-  write_text(b / "evaluate" / "metrics.json", metrics.dump());
+  write_judged(b / "evaluate", metrics);
   const std::string page = page_of({a, b});
   CHECK_THAT(page, Contains("2 runs compared") && Contains("id=\"A-steps\"") &&
                        Contains("id=\"B-options\"") && !Contains("id=\"B-memory\""));

@@ -1,8 +1,11 @@
-// What metrics.json of a step comes to: with figures, and in the forms of versions that knew none.
+// What metrics.json of a step comes to: with figures, and of stages that say none.
 #include "pipeline/run/step_metrics.h"
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
+
+#include "kdgat/figures.h"
 
 using namespace kdgat;
 using nlohmann::json;
@@ -25,7 +28,8 @@ json tables(double f1) {
 
 }  // namespace
 
-TEST_CASE("an evaluation that says no figures is read by its form", "[figures]") {
+TEST_CASE("every number of an evaluation that says no figures is recorded, none is listed",
+          "[figures]") {
   const json metrics = {{"vgae", tables(0.5)},
                         {"gat", tables(0.625)},
                         {"test", {{"gat", {{"test_01", tables(0.25)}}}}}};
@@ -33,6 +37,17 @@ TEST_CASE("an evaluation that says no figures is read by its form", "[figures]")
         "gat/val/auc gat/val/f1 gat/val/threshold gat/val/kappa "
         "gat/test_01/auc gat/test_01/f1 gat/test_01/threshold gat/test_01/kappa "
         "vgae/val/auc vgae/val/f1 vgae/val/threshold vgae/val/kappa");
+  CHECK(listed_figures(metrics).empty());
+}
+
+TEST_CASE("decisions of an evaluation have the figures that count them", "[figures]") {
+  StageResult result;
+  result.metrics = {{"vgae", tables(0.5)},
+                    {"gat", tables(0.625)},
+                    {"test", {{"gat", {{"test_01", tables(0.25)}}}}}};
+  result.figures =
+      evaluation_figures(result.metrics, std::array<Judged, 2>{{{"f1", "F1"}, {"auc", "AUC"}}});
+  const json metrics = metrics_document(result);
   CHECK(names_of(listed_figures(metrics)) ==
         "gat/val/f1 gat/val/auc vgae/val/f1 vgae/val/auc gat/test_01/f1 gat/test_01/auc");
   const std::vector<Decision> all = read_decisions(metrics);
@@ -75,7 +90,9 @@ TEST_CASE("an evaluated model may be called figures", "[figures]") {
   result.metrics = {{"figures", tables(0.5)}};
   result.figures = {Figure("f1", 0.5)};
   const json written = metrics_document(result);
-  CHECK(names_of(listed_figures(written)) == "figures/val/f1 figures/val/auc");
+  CHECK(names_of(read_figures(written)) == "f1");
+  REQUIRE(read_decisions(written).size() == 1);
+  CHECK(read_decisions(written)[0].model == "figures");
 }
 
 TEST_CASE("metrics that are no object are written as they are", "[figures]") {
@@ -101,9 +118,11 @@ TEST_CASE("metrics of any form give no figure rather than an error", "[figures]"
 }
 
 TEST_CASE("counted decisions come to rates", "[figures]") {
-  const std::vector<Figure> rates = figures_of_counts({{"tp", 9}, {"fp", 1}, {"fn", 9}, {"tn", 1}});
+  const std::vector<Figure> rates =
+      figures_of_counts(*read_counts({{"tp", 9}, {"fp", 1}, {"fn", 9}, {"tn", 1}}));
   CHECK(names_of(rates) == "precision recall f1");
   CHECK(rates[0].value == 0.9);
   CHECK(rates[1].value == 0.5);
-  CHECK(figures_of_counts(json()).back().value == 0);
+  CHECK(figures_of_counts({}).back().value == 0);
+  CHECK_FALSE(read_counts(json()));
 }

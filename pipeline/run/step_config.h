@@ -1,0 +1,34 @@
+// config.json of a step: what it was asked to do. Only here is it read.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace kdgat {
+
+/// An output of another step, or data, that a step was given.
+struct StepInput {
+  std::string name, kind, path;
+  nlohmann::json facts;  ///< null = not said
+};
+
+struct StepConfig {
+  bool is_there = false;
+  nlohmann::json options, origin;  ///< by option: its value, and who set it; null = not said
+  nlohmann::json seed, version;    ///< version: of the stage; null = not said
+  std::string device;
+  int threads = 0;
+  std::map<std::string, std::vector<StepInput>> inputs;  ///< by port
+  std::string data;  ///< fingerprint of the graphs; "" = not said
+
+  /// The first input of a port; null = it has none.
+  const StepInput* input(const std::string& port) const;
+};
+
+/// What is absent or of another type is not there.
+StepConfig read_step_config(const std::filesystem::path& step_folder);
+
+}  // namespace kdgat
