@@ -23,7 +23,7 @@ kdgat_add_room(kdgat_core pipeline/records
 kdgat_add_room(kdgat_core pipeline/report
   report_compare report_deltas report_detection report_figures report_file report_model report_page
   report_results report_run report_seeds report_sweep report_training report_windows
-  told_store window_pictures)
+  store_summary window_pictures)
 kdgat_add_room(kdgat_core pipeline/run
   artifacts find_model journal plan plan_reasons replicates requirements run_figures run_index
   run_index_data run_labels run_lock run_pivot run_query run_record run_work seed_statistics
@@ -38,7 +38,7 @@ kdgat_add_room(kdgat_core pipeline/system
   clock database git hash home_path json_file log machine owned_fd parallel program secrets signals
   subprocess temporary tensor_file)
 kdgat_add_room(kdgat_core pipeline/tune
-  admission replicate_runs replicate_table space sweep sweep_record sweep_table told_sweep
+  admission replicate_runs replicate_table space sweep sweep_record sweep_table saved_sweep
   trial_process tuned_steps)
 kdgat_add_room(kdgat_core pipeline/verbs
   adapt_verb completion_verb config_verb data_verb describe_verb doctor_verb export_verb fit_verb

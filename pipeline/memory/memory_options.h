@@ -18,6 +18,8 @@ class MemoryOptions {
   void declare(CommandLine& line);
   /// --device: a size is a card; any other word is the profile's device.
   void declare_device(CommandLine& line, ProfileRequest& profile);
+  /// Whether any of them was said; --device only where it is a card.
+  bool are_said() const { return card_ || is_static_; }
   /// Puts what was said into a request.
   void apply(MemoryRequest& request) const;
 

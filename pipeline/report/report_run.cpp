@@ -7,7 +7,7 @@
 #include "pipeline/memory/memory_svg.h"
 #include "pipeline/memory/memory_table.h"
 #include "pipeline/report/report_sections.h"
-#include "pipeline/report/told_store.h"
+#include "pipeline/report/store_summary.h"
 #include "pipeline/run/plan.h"
 #include "pipeline/run/requirements.h"
 #include "pipeline/show/json_lookup.h"
@@ -93,7 +93,7 @@ std::string table_of(const ResultTable& table) {
 }
 
 /// Files and parts of a graph store: graphs by label, or by class.
-std::string counts_table(const std::vector<ToldGraphs>& items, const std::string& what,
+std::string counts_table(const std::vector<GraphCounts>& items, const std::string& what,
                          bool with_rows) {
   MarkupTable table;
   table.columns = {what, "graphs", "attack", "benign", "unlabelled"};
@@ -101,7 +101,7 @@ std::string counts_table(const std::vector<ToldGraphs>& items, const std::string
   if (with_rows) {
     table.columns.insert(table.columns.end(), {"rows", "malformed", "form"});
   }
-  for (const ToldGraphs& item : items) {
+  for (const GraphCounts& item : items) {
     std::vector<std::string> cells{breakable(item.name)};
     for (const json* count : {&item.graphs, &item.attack, &item.benign, &item.unlabelled}) {
       cells.push_back(count_text(*count));
@@ -116,14 +116,14 @@ std::string counts_table(const std::vector<ToldGraphs>& items, const std::string
   return table.html();
 }
 
-std::string spread_text(const ToldSpread& of) {
+std::string spread_text(const SizeSpread& of) {
   return "median " + count_text(of.p50) + ", 99 % have at most " + count_text(of.p99) +
          ", largest " + count_text(of.max);
 }
 
 std::string store_markup(const json& data) {
   constexpr std::size_t kFewFiles = 12;
-  const ToldStore store = read_told_store(data);
+  const StoreSummary store = read_store_summary(data);
   std::string out = fact("graphs", escaped(data_headline(store.facts)));
   out += fact("store", element("code", escaped(text_of(store.path))));
   out += fact("content hash", element("code", escaped(text_of(store.content_hash))));

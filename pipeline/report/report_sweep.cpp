@@ -18,7 +18,7 @@ using nlohmann::json;
 std::string sweep_section(const ReportRun& run, const std::string&) {
   const json record = read_json(run.record.folder / kSweepFile);
   if (!below(record, "trials").is_array()) return "";
-  const auto sweep = record.get<ToldSweep>();
+  const auto sweep = record.get<SavedSweep>();
   std::vector<ParallelAxis> axes;
   for (const std::string& key : tried_keys(sweep)) axes.push_back({key});
   const std::size_t tried = axes.size();
@@ -27,7 +27,7 @@ std::string sweep_section(const ReportRun& run, const std::string&) {
   axes.push_back({sweep.metric});
   const auto text = [](double value) { return format_number("%.9g", value); };
   std::vector<ParallelItem> items;
-  for (const ToldTrial& trial : sweep.trials) {
+  for (const SavedTrial& trial : sweep.trials) {
     ParallelItem item;
     for (std::size_t i = 0; i < tried; ++i) {
       const auto value = trial.values.find(axes[i].title);

@@ -17,9 +17,9 @@ namespace {
 using nlohmann::json;
 
 /// Of each trial that was measured, for simulate(). `copies` of each.
-std::vector<MeasuredTrial> measured_trials(const ToldSweep& sweep, int64_t copies) {
+std::vector<MeasuredTrial> measured_trials(const SavedSweep& sweep, int64_t copies) {
   std::vector<MeasuredTrial> out;
-  for (const ToldTrial& one : sweep.trials) {
+  for (const SavedTrial& one : sweep.trials) {
     if (one.needed < 1 || one.seconds <= 0) continue;
     for (int64_t i = 0; i < copies; ++i) {
       out.push_back(
@@ -35,24 +35,24 @@ std::string bytes_text(double bytes) {
 
 /// Names of numbers of validation that trials have: the metric, then the usual ones, as many as
 /// fit.
-std::vector<std::string> shown_metrics(const ToldSweep& sweep) {
+std::vector<std::string> shown_metrics(const SavedSweep& sweep) {
   constexpr std::size_t kMost = 5;
   std::vector<std::string> out = {sweep.metric};
   for (const Measure& usual : kMeasures) {
     const std::string name = std::string(kOfValidation) + std::string(usual.name);
     const bool is_there =
         std::any_of(sweep.trials.begin(), sweep.trials.end(),
-                    [&](const ToldTrial& trial) { return trial.metric(name).has_value(); });
+                    [&](const SavedTrial& trial) { return trial.metric(name).has_value(); });
     if (is_there && name != sweep.metric && out.size() < kMost) out.push_back(name);
   }
   return out;
 }
 
 /// The name of the trial that is best by a number; "" if none has it.
-std::string best_by(const std::vector<ToldTrial>& trials, const std::string& metric) {
+std::string best_by(const std::vector<SavedTrial>& trials, const std::string& metric) {
   std::string out;
   double best = 0;
-  for (const ToldTrial& trial : trials) {
+  for (const SavedTrial& trial : trials) {
     const auto value = trial.metric(metric);
     if (!value || trial.stopped_at) continue;
     const double cost = better_of(metric) == Better::kLess ? *value : -*value;
@@ -81,9 +81,9 @@ std::string test_lines(const json& metrics) {
 
 }  // namespace
 
-std::vector<std::string> tried_keys(const ToldSweep& sweep) {
+std::vector<std::string> tried_keys(const SavedSweep& sweep) {
   std::vector<std::string> out;
-  for (const ToldTrial& trial : sweep.trials) {
+  for (const SavedTrial& trial : sweep.trials) {
     for (const auto& [key, value] : trial.values) {
       if (std::find(out.begin(), out.end(), key) == out.end()) out.push_back(key);
     }
@@ -91,14 +91,14 @@ std::vector<std::string> tried_keys(const ToldSweep& sweep) {
   return out;
 }
 
-std::string trials_table(const ToldSweep& sweep) {
-  std::vector<ToldTrial> trials = sweep.trials;
-  std::stable_sort(trials.begin(), trials.end(), [&](const ToldTrial& a, const ToldTrial& b) {
+std::string trials_table(const SavedSweep& sweep) {
+  std::vector<SavedTrial> trials = sweep.trials;
+  std::stable_sort(trials.begin(), trials.end(), [&](const SavedTrial& a, const SavedTrial& b) {
     if (!a.value || !b.value) return a.value && !b.value;
     return sweep.is_less_better ? *a.value < *b.value : *a.value > *b.value;
   });
   const std::vector<std::string> metrics = shown_metrics(sweep), keys = tried_keys(sweep);
-  const bool has_epochs = std::any_of(trials.begin(), trials.end(), [](const ToldTrial& trial) {
+  const bool has_epochs = std::any_of(trials.begin(), trials.end(), [](const SavedTrial& trial) {
     return trial.best_epoch.has_value();
   });
   Table table;
@@ -108,7 +108,7 @@ std::string trials_table(const ToldSweep& sweep) {
   if (has_epochs) head.push_back("of epoch");
   head.insert(head.end(), {"reserved", "needed", "time", "state"});
   table.add(std::move(head));
-  for (const ToldTrial& trial : trials) {
+  for (const SavedTrial& trial : trials) {
     std::vector<std::string> row = {trial.name};
     for (const std::string& key : keys) {
       const auto value = trial.values.find(key);
@@ -129,9 +129,9 @@ std::string trials_table(const ToldSweep& sweep) {
   return table.text();
 }
 
-std::string best_lines(const ToldSweep& sweep) {
+std::string best_lines(const SavedSweep& sweep) {
   std::string out;
-  for (const ToldTrial& trial : sweep.trials) {
+  for (const SavedTrial& trial : sweep.trials) {
     if (trial.name != sweep.best || sweep.best.empty()) continue;
     out += "\nbest by " + sweep.metric + ": " + sweep.best + "\n";
     std::string others;
@@ -149,7 +149,7 @@ std::string best_lines(const ToldSweep& sweep) {
   }
   double seconds = 0;
   int64_t ran = 0;
-  for (const ToldTrial& trial : sweep.trials) {
+  for (const SavedTrial& trial : sweep.trials) {
     if (trial.state != "done") continue;
     seconds += trial.cpu_seconds;
     ++ran;
@@ -162,7 +162,7 @@ std::string best_lines(const ToldSweep& sweep) {
   return out;
 }
 
-json simulation_json(const ToldSweep& sweep, double total, double buffer, double model,
+json simulation_json(const SavedSweep& sweep, double total, double buffer, double model,
                      int64_t copies) {
   const std::vector<MeasuredTrial> trials = measured_trials(sweep, copies);
   if (trials.empty()) {

@@ -135,6 +135,10 @@ int plan_verb(Context& context, const std::vector<std::string>& arguments) {
     throw Error(ExitCode::kUsage, "--explain says what would run, and an estimate is of one stage",
                 "ask for one of them");
   }
+  if (explains && memory.are_said()) {
+    throw Error(ExitCode::kUsage, "--explain plans no memory, so no card and no --static",
+                "leave out --explain for the plan of memory");
+  }
   if (estimate.is_asked()) return estimate_memory(context, std::move(options), estimate, memory);
   RunSession session(context, std::move(options), false, explains);
   const std::unique_ptr<Status> status = progress.status(context);

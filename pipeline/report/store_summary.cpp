@@ -1,4 +1,4 @@
-#include "pipeline/report/told_store.h"
+#include "pipeline/report/store_summary.h"
 
 #include "pipeline/show/json_lookup.h"
 
@@ -7,13 +7,13 @@ namespace {
 
 using nlohmann::json;
 
-ToldSpread spread_of(const json& in) {
+SizeSpread spread_of(const json& in) {
   return {below(in, "p50"), below(in, "p99"), below(in, "max")};
 }
 
 /// Of a list of objects with names, or of an object by name.
-std::vector<ToldGraphs> graphs_of(const json& items) {
-  std::vector<ToldGraphs> out;
+std::vector<GraphCounts> graphs_of(const json& items) {
+  std::vector<GraphCounts> out;
   for (const auto& [key, item] : items.items()) {
     const json& name = below(item, "name");
     out.push_back({name.is_string() ? name.get<std::string>() : key, below(item, "graphs"),
@@ -25,8 +25,8 @@ std::vector<ToldGraphs> graphs_of(const json& items) {
 
 }  // namespace
 
-ToldStore read_told_store(const json& data) {
-  ToldStore out;
+StoreSummary read_store_summary(const json& data) {
+  StoreSummary out;
   out.facts = below(data, "facts");
   out.options = below(data, "options");
   out.path = below(data, "path");

@@ -1,4 +1,4 @@
-#include "pipeline/tune/told_sweep.h"
+#include "pipeline/tune/saved_sweep.h"
 
 #include "pipeline/show/json_lookup.h"
 #include "pipeline/tune/sweep.h"
@@ -15,11 +15,11 @@ std::optional<int64_t> whole_there(const json& from, const std::string& key) {
 
 }  // namespace
 
-std::optional<double> ToldTrial::metric(const std::string& of) const {
+std::optional<double> SavedTrial::metric(const std::string& of) const {
   return number_there(metrics, of);
 }
 
-void from_json(const json& in, ToldTrial& trial) {
+void from_json(const json& in, SavedTrial& trial) {
   trial.name = word(in, "name");
   trial.state = word(in, "state");
   for (const auto& [key, value] : in.at("values").items()) {
@@ -35,7 +35,7 @@ void from_json(const json& in, ToldTrial& trial) {
   trial.stopped_at = whole_there(in, "stopped_at");
 }
 
-void from_json(const json& in, ToldSweep& sweep) {
+void from_json(const json& in, SavedSweep& sweep) {
   sweep.metric = word(in, "metric");
   sweep.best = word(in, "best");
   sweep.is_less_better = word(in, "goal") == "min";

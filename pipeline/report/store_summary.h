@@ -1,4 +1,4 @@
-// A graph store as inspect_data() tells of it (pipeline/data/data.h). Only here reads a report it.
+// A graph store as inspect_data() describes it (pipeline/data/data.h), for reports.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,24 +8,24 @@
 namespace kdgat {
 
 /// How nodes or edges are spread over graphs. Null, here and below: not said.
-struct ToldSpread {
+struct SizeSpread {
   nlohmann::json p50, p99, max;
 };
 
 /// Graphs of a file or a part, by label.
-struct ToldGraphs {
+struct GraphCounts {
   std::string name;
   nlohmann::json graphs, attack, benign, unlabelled;
   nlohmann::json rows, malformed, format;  ///< of a file
 };
 
-struct ToldStore {
+struct StoreSummary {
   nlohmann::json facts, options;  ///< objects
   nlohmann::json path, content_hash;
-  ToldSpread nodes, edges;
-  std::vector<ToldGraphs> parts, files;
+  SizeSpread nodes, edges;
+  std::vector<GraphCounts> parts, files;
 };
 
-ToldStore read_told_store(const nlohmann::json& data);
+StoreSummary read_store_summary(const nlohmann::json& data);
 
 }  // namespace kdgat

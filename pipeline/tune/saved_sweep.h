@@ -1,4 +1,4 @@
-// A sweep as its tune.json tells of it (SweepRecord::json()). Only here is it read.
+// A sweep as tune.json holds it (SweepRecord::json()). Only here is it read.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace kdgat {
 
-struct ToldTrial {
+struct SavedTrial {
   std::string name, state;
   std::map<std::string, std::string> values;  ///< by option
   std::optional<double> value;                ///< of the metric
@@ -23,14 +23,14 @@ struct ToldTrial {
   std::optional<double> metric(const std::string& of) const;
 };
 
-struct ToldSweep {
+struct SavedSweep {
   std::string metric, best;  ///< best: the name of a trial; "" = none
   bool is_less_better = false;
   double seconds = 0, cores = 1;
-  std::vector<ToldTrial> trials;
+  std::vector<SavedTrial> trials;
 };
 
-void from_json(const nlohmann::json& in, ToldTrial& trial);
-void from_json(const nlohmann::json& in, ToldSweep& sweep);
+void from_json(const nlohmann::json& in, SavedTrial& trial);
+void from_json(const nlohmann::json& in, SavedSweep& sweep);
 
 }  // namespace kdgat
