@@ -178,9 +178,11 @@ std::string words_of(int code, const std::string& said, const std::string& log) 
       return "no whole answer: " + said;
     case 60:
       return "TLS: the server's certificate is not trusted: " + said;
-    case 77:
-      return "TLS: the certificates in " + variable("MLFLOW_TRACKING_SERVER_CERT_PATH") +
+    case 77: {
+      const std::string file = variable("MLFLOW_TRACKING_SERVER_CERT_PATH");
+      return "TLS: the certificates " + (file.empty() ? "of the system" : "in " + file) +
              " cannot be read";
+    }
     default:
       return "curl ended with " + std::to_string(code) + ": " + said;
   }
@@ -296,8 +298,14 @@ CurlProgram find_curl(Deadline until) {
     out.problem = "no curl in PATH" + need;
     return out;
   }
-  Subprocess process({out.path, "--disable", "--version"});
-  std::istringstream line(process.read_line(until).value_or(""));  // curl 7.88.1 (x86_64...
+  std::istringstream line;
+  try {
+    Subprocess process({out.path, "--disable", "--version"});
+    line.str(process.read_line(until).value_or(""));  // curl 7.88.1 (x86_64...
+  } catch (const std::exception& e) {
+    out.problem = e.what();
+    return out;
+  }
   std::string name;
   int major = 0, minor = 0;
   char dot = 0;

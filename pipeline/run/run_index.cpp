@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <chrono>
 #include <ctime>
 #include <exception>
 #include <unordered_map>
@@ -54,7 +55,7 @@ ReadFolder read_step(const std::string& step, const fs::path& folder) {
   return out;
 }
 
-/// What a run as a whole was asked.
+/// The options of the data of a run, which are no step's.
 ReadFolder options_of(const RunRecord& run) {
   ReadFolder out;
   for (const auto& [name, value] : below(run.data, "options").items()) {
@@ -67,6 +68,17 @@ ReadFolder options_of(const RunRecord& run) {
 }
 
 fs::path whole_path(const fs::path& path) { return fs::absolute(path).lexically_normal(); }
+
+/// Removes the indexes that nobody wrote for a month, as of roots that are gone.
+void remove_old(const fs::path& folder) {
+  constexpr auto kMonth = std::chrono::hours(24 * 30);
+  const auto now = fs::file_time_type::clock::now();
+  std::error_code ignored;
+  for (const auto& file : fs::directory_iterator(folder, ignored)) {
+    const auto written = file.last_write_time(ignored);
+    if (!ignored && now - written > kMonth) fs::remove(file.path(), ignored);
+  }
+}
 
 IndexData load(const fs::path& file) {
   try {
@@ -84,7 +96,7 @@ struct RunIndex::Stamp {
   std::string text;
   int64_t last = 0;
 
-  /// Adds a file of an open folder, or that it is not there. False: there is no such file.
+  /// Adds a file of an open folder. False, and a mark for it, where there is no such file.
   bool add(int folder, const char* name) {
     struct stat about {};
     if (::fstatat(folder, name, &about, 0) != 0 || !S_ISREG(about.st_mode)) {
@@ -294,10 +306,11 @@ const RunColumn& RunIndex::column(KeyOf of, const std::string& key) const {
 }
 
 void RunIndex::save() {
-  if (!has_news_ || file_.empty()) return;
+  if (!has_news_ || file_.empty() || runs_.size() < least_) return;
   has_news_ = false;
   try {
     fs::create_directories(file_.parent_path());
+    if (!fs::exists(file_)) remove_old(file_.parent_path());
     write_guarded(file_, data_.bytes(), true);
   } catch (const std::exception&) {
     return;  // no room, or another's folder: the next list reads the runs again

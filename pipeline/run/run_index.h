@@ -42,7 +42,10 @@ class RunIndex {
   /// Finds every run below `root`. Reads run.json of those that the index in `file` does not know;
   /// with "" there is none. A root that is not there has no runs.
   RunIndex(std::filesystem::path root, std::filesystem::path file, Now now = system_now);
-  explicit RunIndex(const std::filesystem::path& root) : RunIndex(root, file_of(root)) {}
+  /// With the index in file_of(), which is made for more runs than are read in a moment anyway.
+  explicit RunIndex(const std::filesystem::path& root) : RunIndex(root, file_of(root)) {
+    least_ = kWorthKeeping;
+  }
   static int64_t system_now();
   /// In the user's cache folder; "" where there is none.
   static std::filesystem::path file_of(const std::filesystem::path& root);
@@ -64,6 +67,8 @@ class RunIndex {
   void save();
 
  private:
+  static constexpr std::size_t kWorthKeeping = 32;
+
   struct Stamp;
   struct Place;
 
@@ -81,6 +86,7 @@ class RunIndex {
   std::vector<std::vector<int64_t>> folders_;
   mutable std::map<std::pair<KeyOf, std::string>, RunColumn> columns_;
   bool has_news_ = false;
+  std::size_t least_ = 0;  ///< runs for which a file is made
 };
 
 }  // namespace kdgat

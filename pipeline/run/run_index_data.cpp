@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-/// To be raised whenever the tables change, or what is read of a run.
+/// To be raised whenever something else is read of a run, or kept of it in the same tables.
 constexpr int kIndexForm = 3;
 constexpr std::size_t kHashLength = 32;
 constexpr int64_t kShared = 0;  ///< the role of a text that is no key
@@ -60,14 +60,19 @@ void step_columns(Row& row, Of& step) {
 
 struct ColumnNames {
   std::string names, marks;
+  std::vector<std::string> shared{};  ///< those that are numbers of texts
   template <class T>
   void operator()(const char* name, const T& /*of the type*/) {
-    names += std::string(", ") + name;
-    marks += ", ?";
+    constexpr bool is_text = std::is_same_v<T, std::string> ||
+                             std::is_same_v<T, std::optional<std::string>> ||
+                             std::is_same_v<T, std::vector<std::string>>;
+    if (is_text) shared.emplace_back(name);
+    own(name, 0);
   }
   template <class T>
-  void own(const char* name, const T& value) {
-    (*this)(name, value);
+  void own(const char* name, const T& /*of the type*/) {
+    names += std::string(", ") + name;
+    marks += ", ?";
   }
 };
 
@@ -146,6 +151,41 @@ ColumnNames columns_of_steps() {
   return out;
 }
 
+std::string tables() {
+  return "CREATE TABLE runs (" + columns_of_runs().names +
+         ", PRIMARY KEY (place)) WITHOUT ROWID;"
+         "CREATE TABLE steps (" +
+         columns_of_steps().names +
+         ", PRIMARY KEY (run, at)) WITHOUT ROWID;"
+         "CREATE TABLE folders (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, stamp "
+         "TEXT);"
+         "CREATE TABLE texts (id INTEGER PRIMARY KEY, role INTEGER, text TEXT, UNIQUE (role, "
+         "text));"
+         // One after another what a list asks for at once.
+         "CREATE TABLE cells (key INTEGER, folder INTEGER, text, value REAL,"
+         " PRIMARY KEY (key, folder)) WITHOUT ROWID;";
+}
+
+/// A number that other tables, or another form, do not have.
+int64_t form() {
+  constexpr int kDigits = 7;  // SQLite keeps 31 bits
+  return std::stoll(hash_text(tables() + std::to_string(kIndexForm)).substr(0, kDigits), nullptr,
+                    16);
+}
+
+/// What no row of these columns names.
+std::string unused_texts() {
+  std::string out = "DELETE FROM texts WHERE role = " + std::to_string(kShared) +
+                    " AND id NOT IN (SELECT text FROM cells WHERE value IS NOT NULL";
+  for (const std::string& column : columns_of_runs().shared) {
+    out += " UNION SELECT ifnull(" + column + ", 0) FROM runs";
+  }
+  for (const std::string& column : columns_of_steps().shared) {
+    out += " UNION SELECT ifnull(" + column + ", 0) FROM steps";
+  }
+  return out + ")";
+}
+
 std::string insert(const char* table, const ColumnNames& columns) {
   return std::string("INSERT INTO ") + table + " (" + columns.names + ") VALUES (" + columns.marks +
          ")";
@@ -163,23 +203,14 @@ std::string_view checked(std::string_view bytes) {
 
 IndexData::IndexData() {
   data_.run("PRAGMA journal_mode = OFF; BEGIN");
-  data_.run(("CREATE TABLE runs (" + columns_of_runs().names +
-             ", PRIMARY KEY (place)) WITHOUT ROWID; " + "CREATE TABLE steps (" +
-             columns_of_steps().names + ", PRIMARY KEY (run, at)) WITHOUT ROWID")
-                .c_str());
-  data_.run(
-      "CREATE TABLE folders (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, stamp TEXT);"
-      "CREATE TABLE texts (id INTEGER PRIMARY KEY, role INTEGER, text TEXT, UNIQUE (role, text));"
-      // One after another what a list asks for at once.
-      "CREATE TABLE cells (key INTEGER, folder INTEGER, text, value REAL,"
-      " PRIMARY KEY (key, folder)) WITHOUT ROWID");
-  data_.run(("PRAGMA user_version = " + std::to_string(kIndexForm)).c_str());
+  data_.run((tables() + "PRAGMA user_version = " + std::to_string(form())).c_str());
 }
 
 IndexData::IndexData(std::string_view bytes) : data_(checked(bytes)) {
-  Statement form = data_.prepare("PRAGMA user_version");
-  if (!form.next() || form.integer(0) != kIndexForm) throw std::runtime_error("of another version");
-  form.run();
+  Statement version = data_.prepare("PRAGMA user_version");
+  if (!version.next() || version.integer(0) != form())
+    throw std::runtime_error("of another version");
+  version.run();
   data_.run("PRAGMA journal_mode = OFF; BEGIN");
 }
 
@@ -320,9 +351,12 @@ std::vector<KnownCell> IndexData::cells(KeyOf of, const std::string& key) const 
 std::string IndexData::bytes() {
   if (std::exchange(has_garbage_, false)) {
     data_.run(
+        // Of runs elsewhere whose steps none keeps any more.
+        "DELETE FROM folders WHERE name LIKE '/%' AND name NOT IN (SELECT folder FROM steps); "
         "DELETE FROM cells WHERE folder NOT IN (SELECT id FROM folders); "
         "DELETE FROM texts WHERE role > 0"
         " AND NOT EXISTS (SELECT 1 FROM cells WHERE key = texts.id)");
+    data_.run(unused_texts().c_str());
     text_ids_.clear();
   }
   data_.run("COMMIT");

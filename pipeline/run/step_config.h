@@ -1,4 +1,4 @@
-// config.json of a step: what it was asked to do. Only here is it read.
+// config.json of a step: what it was asked to do.
 #pragma once
 
 #include <filesystem>

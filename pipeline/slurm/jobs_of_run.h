@@ -1,4 +1,4 @@
-// The jobs of a submitted run and of the runs of its array: which there are, how each step stands on
+// The jobs of a submitted run and of the runs of its array: which there are, how each step is on
 // the disk and in SLURM, and their end.
 #pragma once
 
@@ -31,8 +31,8 @@ JobReports ask_slurm(const std::vector<JobsOfRun>& runs, const RunProgram& run);
 /// Of each step that was submitted; `run` and `reports` must outlive them.
 std::vector<StepState> states_of(JobsOfRun& run, const JobReports& reports);
 
-/// Writes the end of jobs that were killed into run.json, where they stand as running; of a run that
-/// cannot be written to nothing.
+/// Writes the end of jobs that were killed into run.json, which has them as running. Leaves a run
+/// that cannot be written.
 void settle(const JobsOfRun& run, const std::vector<StepState>& states);
 
 struct CancelledJob {

@@ -22,7 +22,7 @@ std::optional<double> SavedTrial::metric(const std::string& of) const {
 void from_json(const json& in, SavedTrial& trial) {
   trial.name = word(in, "name");
   trial.state = word(in, "state");
-  for (const auto& [key, value] : in.at("values").items()) {
+  for (const auto& [key, value] : below(in, "values").items()) {
     trial.values[key] = value.is_string() ? value.get<std::string>() : "";
   }
   trial.value = number_there(in, "value");
@@ -41,7 +41,7 @@ void from_json(const json& in, SavedSweep& sweep) {
   sweep.is_less_better = word(in, "goal") == "min";
   sweep.seconds = number(in, "seconds", 0);
   sweep.cores = number(in, "cores", 1);
-  in.at("trials").get_to(sweep.trials);
+  if (const json& trials = below(in, "trials"); trials.is_array()) trials.get_to(sweep.trials);
 }
 
 }  // namespace kdgat

@@ -60,8 +60,8 @@ constexpr const char* kMemoryHelp =
 usage: kdgat memory report RUN [--svg FILE] [--root DIR] [--json]
 
 The report's error is that of the planned peak: of tensors, or of all that a stage without tensors
-holds beyond its context. --svg draws memory over time, to be opened in a browser. What a run would
-need says kdgat plan; without data, kdgat plan --estimate.
+holds beyond its context. --svg draws memory over time, to be opened in a browser. kdgat plan
+shows what a run needs; without data, kdgat plan --estimate.
 )";
 
 int memory_verb(Context& context, const std::vector<std::string>& arguments) {

@@ -63,7 +63,7 @@ asks for an estimate by itself; with -v the whole table:
   --nodes X, --edges X means of a window (default 28.9 and 49.2)
   --num-ids N          identifiers (default 2049)
   --num-users N, --num-items N, --num-ratings N
-                       of graphsage (default 1000, 1000 and 100000); num_users=N too
+                       of graphsage (default 1000, 1000 and 100000)
   --legacy             the published formula beside what graphsage holds; without hidden_dim and
                        num_layers the published tables
   --interactive        ask for the sizes of graphsage
@@ -132,12 +132,12 @@ int plan_verb(Context& context, const std::vector<std::string>& arguments) {
   RunOptions options = parse_run_options(context, arguments, flags);
   const bool explains = options.dry_run;
   if (explains && estimate.is_asked()) {
-    throw Error(ExitCode::kUsage, "--explain says what would run, and an estimate is of one stage",
+    throw Error(ExitCode::kUsage, "--explain and --estimate cannot be combined",
                 "ask for one of them");
   }
   if (explains && memory.are_said()) {
-    throw Error(ExitCode::kUsage, "--explain plans no memory, so no card and no --static",
-                "leave out --explain for the plan of memory");
+    throw Error(ExitCode::kUsage, "a dry run plans no memory: a card and --static have no use",
+                "leave out --explain or -n for the plan of memory");
   }
   if (estimate.is_asked()) return estimate_memory(context, std::move(options), estimate, memory);
   RunSession session(context, std::move(options), false, explains);

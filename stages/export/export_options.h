@@ -49,9 +49,9 @@ struct ExportOptions : data::LogReading {
     }
     const ExportFormat& wanted = export_format(format);
     if (weights != "float32" && !wanted.takes_int8) {
-      problems.push_back({"",
-                          "weights: int8 is of --format " + formats_with(&ExportFormat::takes_int8),
-                          wanted.instead_of_int8});
+      problems.push_back(
+          {"", "weights: int8 requires --format " + formats_with(&ExportFormat::takes_int8),
+           wanted.instead_of_int8});
     }
     if (threshold.size() > 1) problems.push_back({"", "threshold: one number, or none", ""});
     return problems;

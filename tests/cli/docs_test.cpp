@@ -83,7 +83,7 @@ TEST_CASE("every command line shown in the documentation runs", "[docs][cli]") {
   CHECK(run > 0);
 }
 
-TEST_CASE("docs/options.md is what the option tables say", "[docs][cli]") {
+TEST_CASE("pages of options and commands are what the program says", "[docs][cli]") {
   if (!has_all_fields()) return;
   const CommandResult result =
       run_shell("KDGAT_BINARY='" + fs::absolute(kdgat_binary()).string() + "' scripts/docs --check",

@@ -10,7 +10,7 @@
 
 namespace kdgat {
 
-/// Of those that are such; of all.
+/// The names of the rows that are such, or of all.
 template <class Rows, class Are>
 std::vector<std::string> row_names(const Rows& rows, Are are) {
   std::vector<std::string> out;

@@ -119,8 +119,11 @@ class Estimate {
       throw Error(ExitCode::kUsage, "kdgat plan --estimate needs a stage",
                   "e.g. kdgat plan classifier --estimate; see kdgat plugins list");
     }
+    if (flags_.is_published() && published.empty()) {
+      throw Error(ExitCode::kUsage, "no stage here has a published estimate");
+    }
     if (flags_.is_published() && profile.stage != published) {
-      throw Error(ExitCode::kUsage, "the published estimate is one of the stage " + published,
+      throw Error(ExitCode::kUsage, "only the stage " + published + " has a published estimate",
                   "kdgat plan " + published + " --legacy");
     }
   }

@@ -1,6 +1,8 @@
 #include "engine/objective/classification_loss.h"
 
 #include <cmath>
+#include <cstddef>
+#include <iterator>
 
 #include "kdgat/rows.h"
 
@@ -36,27 +38,17 @@ Tensor focal(const ClassificationLoss& loss, const Tensor& logits_GC, const Tens
   return out.sum();
 }
 
-struct LossRow {
-  const char* name;
-  const char* help;
-  Tensor (*sum)(const ClassificationLoss& loss, const Tensor& logits_GC, const Tensor& y_G,
-                const Tensor& weight_C);  ///< weights undefined: 1 each
-};
-
-constexpr LossRow kLosses[] = {
-    {"cross_entropy", "minus the logarithm of the probability of the true class", cross_entropy},
-    {"focal", "the same, with less weight on graphs already classified well", focal},
-};
+/// In the order of kLosses; weights undefined: 1 each.
+constexpr Tensor (*kSums[])(const ClassificationLoss& loss, const Tensor& logits_GC,
+                            const Tensor& y_G, const Tensor& weight_C) = {cross_entropy, focal};
+static_assert(std::size(kSums) == std::size(kLosses));
 
 }  // namespace
 
-std::vector<std::string> loss_names() { return row_names(kLosses); }
-
-std::string losses_help() { return rows_help(kLosses); }
-
 Tensor ClassificationLoss::sum(const Tensor& logits_GC, const Tensor& y_G) const {
   const Tensor weight = class_weight.defined() ? class_weight.to(logits_GC.device()) : Tensor();
-  return row_named(kLosses, "loss", name).sum(*this, logits_GC, y_G, weight);
+  const std::ptrdiff_t loss = &row_named(kLosses, "loss", name) - kLosses;
+  return kSums[loss](*this, logits_GC, y_G, weight);
 }
 
 }  // namespace kdgat::objective

@@ -1,4 +1,4 @@
-// Losses of a classifier over logits: a row of the table in classification_loss.cpp for each.
+// Losses of a classifier over logits. Which there are: loss_names.h.
 #pragma once
 
 #include <torch/types.h>

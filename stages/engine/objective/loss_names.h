@@ -1,14 +1,27 @@
-// The losses of a classifier, for options; what they compute: classification_loss.h.
+// The losses of a classifier as options know them, without LibTorch. What each computes stands in
+// classification_loss.cpp.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "kdgat/rows.h"
+
 namespace kdgat::objective {
 
+struct LossName {
+  const char* name;
+  const char* help;
+};
+
 /// The first is the default.
-std::vector<std::string> loss_names();
-/// What each of them does: "cross_entropy: ...; focal: ...".
-std::string losses_help();
+inline constexpr LossName kLosses[] = {
+    {"cross_entropy", "minus the logarithm of the probability of the true class"},
+    {"focal", "the same, with less weight on graphs already classified well"},
+};
+
+inline std::vector<std::string> loss_names() { return row_names(kLosses); }
+/// "cross_entropy: ...; focal: ..."
+inline std::string losses_help() { return rows_help(kLosses); }
 
 }  // namespace kdgat::objective

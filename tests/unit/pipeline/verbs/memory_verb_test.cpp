@@ -100,8 +100,8 @@ TEST_CASE("kdgat plan --estimate prints a stage's budget without data", "[memory
         {"plan probe --graphs none", "is not a number of at least 1"},
         {"plan probe --estimate num_users=0", "num_users: 0 is not a number of at least 1"},
         {"plan probe --estimate --explain", "ask for one of them"},
-        {"plan probe --explain --gpu t4-16", "leave out --explain for the plan of memory"},
-        {"plan probe --explain --device 8GiB", "leave out --explain for the plan of memory"},
+        {"plan probe --explain --gpu t4-16", "leave out --explain or -n for the plan"},
+        {"plan probe --explain --device 8GiB", "leave out --explain or -n for the plan"},
         {"plan prob --estimate", "unknown stage prob"},
         {"memory report", "needs a run"}}) {
     const CommandResult result = kdgat.say(words);
