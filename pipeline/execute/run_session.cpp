@@ -197,7 +197,7 @@ RecordTargets RunSession::targets() const {
 }
 
 Place RunSession::place() const {
-  const Place place = place_of([](const char* name) { return std::getenv(name); });
+  Place place = place_of([](const char* name) { return std::getenv(name); });
   if (profile.nproc > 1 && place.world > 1) {
     throw Error(ExitCode::kUsage,
                 "this program was started with others (srun, or RANK and WORLD_SIZE), and nproc=" +

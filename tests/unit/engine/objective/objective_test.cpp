@@ -156,7 +156,7 @@ TEST_CASE("the parts of a step are the same step with every form", "[objective][
   const auto graphs = random_small_graphs(8, 21);
   const graph::GraphBatch whole = with_edge_features(make_batch(graphs), 3);
   ClassifierObjective classifier(model::make_model(config));
-  classifier.criterion = {true, 2, 0.25};
+  classifier.criterion = {"focal", 2, 0.25};
   classifier.module().to(torch::kDouble);
   CHECK(classifier.with_edge_attr());
   model::VgaeConfig vgae = model::VgaeConfig::student(20);
