@@ -45,7 +45,7 @@ ReadFolder read_step(const std::string& step, const fs::path& folder) {
     out.options.push_back({"seed", seed.dump(), 0});
   }
   for (const auto& [name, value] : below(config, "options").items()) {
-    out.options.push_back({step + "." + name, text_of(value), 0});
+    out.options.push_back({std::string(step).append(".").append(name), text_of(value), 0});
   }
   for (const Figure& figure : figures_of_step(step, folder)) {
     json kind = figure;
@@ -106,7 +106,7 @@ struct RunIndex::Stamp {
     const int64_t modified = nanoseconds(about.st_mtim), changed = nanoseconds(about.st_ctim);
     for (const int64_t value : {modified, changed, static_cast<int64_t>(about.st_size),
                                 static_cast<int64_t>(about.st_ino)}) {
-      text += std::to_string(value) + ' ';
+      text.append(std::to_string(value)).append(" ");
     }
     text += ';';
     last = std::max({last, modified, changed});
@@ -159,7 +159,7 @@ std::vector<RunIndex::Place> RunIndex::find_runs() const {
     const std::string dataset = set.path().filename().string();
     for (const auto& run : fs::directory_iterator(set.path(), ignored)) {
       std::string id = run.path().filename().string();
-      places.push_back({dataset + "/" + id, id, run.path(), {}});
+      places.push_back({std::string(dataset).append("/").append(id), id, run.path(), {}});
     }
   }
   for_each_at_once(places.size(), [&](std::size_t i) {
