@@ -104,6 +104,7 @@ bool ends_like(const std::string& key, const std::string& typed) {
   constexpr std::size_t kShown = 8;
   if (!meant.empty()) {
     std::vector<std::string> list;
+    list.reserve(meant.size());
     for (const RunKey& key : meant) list.push_back(key.name);
     const std::size_t more = list.size() - std::min(list.size(), kShown);
     list.resize(list.size() - more);
