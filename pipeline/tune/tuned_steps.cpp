@@ -69,7 +69,8 @@ std::vector<Trial> add_trials(RunSession& session, const ProfileRequest& request
     ProfileRequest of_spec = request;
     for (const auto& [key, value] : spec.values) {
       const std::string last = key.substr(key.rfind('.') + 1);
-      of_spec.overrides.push_back({tuned + "." + last, value, "trial " + spec.name});
+      const std::string option = std::string(tuned).append(".").append(last);
+      of_spec.overrides.push_back({option, value, "trial " + spec.name});
     }
     Profile of_trial = resolve_profile(of_spec, catalog, profile_sections());
     resolve_path_options(of_trial);

@@ -30,7 +30,7 @@ void count_divergence(model::StepCount& step, const memory::Value& mean,
     tape.give(mean);
   });
   const auto less = [&tape, width](const Value& a, const Value& b) {  // a - b
-    const Value out = tape.value(model::kNodes, width);
+    Value out = tape.value(model::kNodes, width);
     tape.then(out, [&tape, a = a.without_data(), b = b.without_data()](const Held& grad) {
       tape.pass(a, grad);
       tape.give(b);
