@@ -61,7 +61,8 @@ target_include_directories(kdgat_core PUBLIC .)
 kdgat_optimise_little(kdgat_core)
 target_compile_definitions(kdgat_core PUBLIC KDGAT_VERSION="${PROJECT_VERSION}")
 target_link_libraries(kdgat_core PUBLIC kdgat_sdk kdgat_graph
-                      PRIVATE ${YAML_CPP} CLI11::CLI11 fmt::fmt-header-only ${SQLITE} Threads::Threads ${CMAKE_DL_LIBS})
+                      PRIVATE ${YAML_CPP} CLI11::CLI11 fmt::fmt-header-only ${SQLITE}
+                              Threads::Threads ${CMAKE_DL_LIBS})
 # Headers alone, so that there is nothing to bring along; the target spdlog_header_only would link
 # fmt's library.
 target_compile_definitions(kdgat_core PRIVATE

@@ -46,7 +46,8 @@ struct RunKey {
 };
 
 /// Finds a key among those of some runs, whose values were read. Where an option and a figure have
-/// the same, `is_figure` chooses. Throws Error(kUsage) with the nearest, or with all that it may mean.
+/// the same, `is_figure` chooses. Throws Error(kUsage) with the nearest, or with all that it may
+/// mean.
 RunKey find_key(const std::string& typed, const RunIndex& index,
                 const std::vector<std::size_t>& runs, bool is_figure,
                 const std::string& where = "");

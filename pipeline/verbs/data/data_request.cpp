@@ -33,7 +33,7 @@ struct DataAction {
 
 const DataAction kActions[] = {
     {"import", Writes::kFolder, true, [] { return data_schemas().import; },
-     R"(  kdgat data import logs/ -o data/                 a folder in the published layout, or any logs
+     R"(  kdgat data import logs/ -o data/                 the published layout, or any logs
   kdgat data import drive.log.gz -o data/ window=50 --format candump
   zcat drive.csv.gz | kdgat data import - -o data/ --json
   kdgat data import neurons.tar.gz -o data/ --labels labels.csv subtrees=1000 --repair radius
