@@ -180,6 +180,7 @@ kdgat_add_tests(kdgat_host_tests
     tests/unit/pipeline/system/git_test.cpp
     tests/unit/pipeline/system/program_test.cpp
     tests/unit/pipeline/system/json_file_test.cpp
+    tests/unit/pipeline/system/record_test.cpp
     tests/unit/pipeline/system/machine_test.cpp
     tests/unit/pipeline/system/parallel_test.cpp
     tests/unit/pipeline/system/secrets_test.cpp

@@ -199,6 +199,14 @@ std::string own_option_name(const json& schema, const std::string& name) {
   return "";
 }
 
+std::vector<std::string> own_option_names(const json& schema) {
+  std::vector<std::string> out;
+  const auto properties = schema.find("properties");
+  if (properties == schema.end()) return out;
+  for (const auto& [name, option] : properties->items()) out.push_back(name);
+  return out;
+}
+
 std::vector<std::string> option_names(const json& schema) {
   std::vector<std::string> own, published;
   const auto properties = schema.find("properties");
@@ -215,11 +223,6 @@ std::vector<std::string> option_names(const json& schema) {
 
 const json& option_schema(const json& schema, const std::string& own) {
   return schema.at("properties").at(own);
-}
-
-json without_options(json schema, const std::vector<std::string>& own) {
-  for (const std::string& name : own) schema["properties"].erase(name);
-  return schema;
 }
 
 std::string options_text(const json& schema, const std::string& prefix) {

@@ -1,6 +1,6 @@
 // JSON Schema of options: the only validator, and the source of --help, flags, docs and messages.
 // Knows the subset that kdgat/options.h writes (type, items, minimum, maximum, enum, default,
-// description, x-aliases, x-runtime, x-later); knows no profile and no stage.
+// description, extensions that begin with x-); knows no profile and no stage.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -42,13 +42,11 @@ Checked check_value(const nlohmann::json& schema, const Value& value);
 
 /// The option's own name when `name` is it or one of its aliases; "" if the schema has none such.
 std::string own_option_name(const nlohmann::json& options_schema, const std::string& name);
+std::vector<std::string> own_option_names(const nlohmann::json& options_schema);
 /// Own names, then aliases.
 std::vector<std::string> option_names(const nlohmann::json& options_schema);
 /// The schema of one option by its own name.
 const nlohmann::json& option_schema(const nlohmann::json& options_schema, const std::string& own);
-
-/// Without these, which a verb says in another way.
-nlohmann::json without_options(nlohmann::json options_schema, const std::vector<std::string>& own);
 
 /// One paragraph an option: flag, what it is, bounds, default, published names. `prefix` stands
 /// before every name ("data.").

@@ -47,7 +47,9 @@ json as_written(const json& option) {
   for (const char* key : {"description", "default"}) {
     if (option.contains(key)) out[key] = option.at(key);
   }
-  for (const char* extension : {"x-aliases", "x-runtime", "x-later"}) out.erase(extension);
+  for (const auto& [key, value] : option.items()) {
+    if (key.starts_with("x-")) out.erase(key);
+  }
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include "kdgat/kinds.h"
 #include "pipeline/cli/command_line.h"
 #include "pipeline/data/data.h"
+#include "pipeline/plugin/option_groups.h"
 #include "pipeline/verbs/commands/log_stage.h"
 
 namespace kdgat {
@@ -75,7 +76,8 @@ signal, nothing written.
 
 int adapt_verb(Context& context, const std::vector<std::string>& arguments) {
   const PluginDescription& plugin = stage_behind("adapt", kind::kBenignLog, context.catalog);
-  AdaptRequest request = read_adapt_request(context, adapt_options(plugin), arguments);
+  AdaptRequest request =
+      read_adapt_request(context, options_of_verb(plugin.options, "adapt"), arguments);
   json logs = json::array();
   for (const std::string& log : request.logs) {
     require_input(log);
@@ -87,14 +89,14 @@ int adapt_verb(Context& context, const std::vector<std::string>& arguments) {
       {"model",
        json::array({{{"name", "model"}, {"kind", kind::kModel}, {"path", model.string()}}})},
       {"logs", logs}};
-  return write_by_stage(context, plugin, request.options, inputs, "kdgat.adapt");
+  return write_by_stage(context, plugin, request.options, inputs, "kdgat.adapt", request.output);
 }
 
 }  // namespace
 
 Verb make_adapt_verb() {
   return {"adapt", "teach a detector what is usual on one more vehicle", Needs::kCatalog,
-          adapt_verb, help_around(kAdaptHelp, kind::kBenignLog, adapt_options, kAdaptEnd)};
+          adapt_verb, help_around("adapt", kAdaptHelp, kind::kBenignLog, kAdaptEnd)};
 }
 
 }  // namespace kdgat

@@ -86,23 +86,22 @@ int options(Context& context, const std::vector<std::string>& arguments) {
   CommandLine line(context, "kdgat config options");
   line.parse(arguments);
   std::map<std::string, std::vector<std::string>> stages_of;
+  json all = {{"properties", json::object()}};  // of a name in several stages, a row with advice
   for (const auto& [stage, plugin] : context.catalog.all()) {
-    const auto properties = plugin.options.find("properties");
-    if (properties == plugin.options.end()) continue;
-    for (const auto& [name, option] : properties->items()) stages_of[name].push_back(stage);
+    for (const std::string& name : own_option_names(plugin.options)) {
+      stages_of[name].push_back(stage);
+      json& kept = all["properties"][name];
+      if (kept.value("x-first", "").empty()) kept = option_schema(plugin.options, name);
+    }
   }
-  std::vector<std::string> names;
-  names.reserve(stages_of.size());
-  for (const auto& [name, stages] : stages_of) names.push_back(name);
-  const std::vector<OptionGroup> groups = grouped_options(names);
+  const std::vector<std::string> first = first_options(all);
+  const std::vector<OptionGroup> groups = grouped_options(all);
   if (context.json) {
     ordered_json out = {{"first", json::array()}, {"purposes", json::array()}};
-    for (const FirstOption& option : first_options()) {
-      const std::vector<std::string> none;
-      const auto found = stages_of.find(option.name);
-      out["first"].push_back({{"name", option.name},
-                              {"advice", option.advice},
-                              {"stages", found == stages_of.end() ? none : found->second}});
+    for (const std::string& name : first) {
+      out["first"].push_back({{"name", name},
+                              {"advice", option_schema(all, name).at("x-first")},
+                              {"stages", stages_of.at(name)}});
     }
     for (const OptionGroup& group : groups) {
       ordered_json listed = ordered_json::array();
@@ -111,14 +110,11 @@ int options(Context& context, const std::vector<std::string>& arguments) {
       }
       out["purposes"].push_back({{"title", group.title}, {"options", std::move(listed)}});
     }
-    out["unknown"] = unknown_in_groups(names);
     print_json(context, "kdgat.config.options", out);
     return 0;
   }
   constexpr std::size_t kWidth = 80, kIndent = 2;
-  std::vector<std::string> first;
-  for (const FirstOption& option : first_options()) first.push_back(option.name);
-  context.out << "The ten that matter first\n  " << wrapped(joined(first, " "), kIndent, kWidth)
+  context.out << "Options to look at first\n  " << wrapped(joined(first, " "), kIndent, kWidth)
               << '\n';
   for (const OptionGroup& group : groups) {
     context.out << '\n'

@@ -107,14 +107,14 @@ int export_verb(Context& context, const std::vector<std::string>& arguments) {
   if (const fs::path data = data_of(model); !data.empty()) {
     inputs["graphs"] = json::array({input("graphs", kind::kGraphs, data.string())});
   }
-  return write_by_stage(context, plugin, request.options, inputs, "kdgat.export");
+  return write_by_stage(context, plugin, request.options, inputs, "kdgat.export", request.output);
 }
 
 }  // namespace
 
 Verb make_export_verb() {
   return {"export", "write a model for use without kdgat, and check it", Needs::kCatalog,
-          export_verb, help_around(kExportHelp, kind::kCheckLog, export_options, kExportEnd)};
+          export_verb, help_around("export", kExportHelp, kind::kCheckLog, kExportEnd)};
 }
 
 }  // namespace kdgat

@@ -81,7 +81,7 @@ std::string stage_help(const PluginDescription& plugin, bool is_all) {
   out += "  kdgat run " + plugin.name + " --help all\n\n";
   const std::size_t count =
       plugin.options.contains("properties") ? plugin.options["properties"].size() : 0;
-  const std::vector<std::string> first = first_of(plugin.options);
+  const std::vector<std::string> first = first_options(plugin.options);
   const std::string end =
       "\nSee kdgat run --help for profiles, presets and the options of the run itself.\n";
   if (!is_all && !first.empty() && count > kFew) {

@@ -6,6 +6,7 @@
 #include "kdgat/text.h"
 #include "pipeline/cli/command_line.h"
 #include "pipeline/data/data.h"
+#include "pipeline/plugin/option_groups.h"
 #include "pipeline/plugin/schema.h"
 #include "pipeline/plugin/stage_call.h"
 #include "pipeline/show/status.h"
@@ -264,7 +265,7 @@ int score_verb(Context& context, const std::vector<std::string>& arguments) {
     return score_rows(context, *other, arguments);
   }
   const PluginDescription& plugin = stage_behind("score", kind::kLog, context.catalog);
-  ScoreRequest request = read_request(context, score_options(plugin), arguments);
+  ScoreRequest request = read_request(context, options_of_verb(plugin.options, "score"), arguments);
   require_input(request.log);
   const fs::path model = request.find(context.catalog);
   if (is_live(request.log)) request.options["batch"] = 1;
@@ -309,7 +310,7 @@ int score_verb(Context& context, const std::vector<std::string>& arguments) {
 
 Verb make_score_verb() {
   return {"score", "score the windows of a log", Needs::kCatalog, score_verb,
-          help_around(kScoreHelp, kind::kLog, score_options, kScoreEnd)};
+          help_around("score", kScoreHelp, kind::kLog, kScoreEnd)};
 }
 
 }  // namespace kdgat

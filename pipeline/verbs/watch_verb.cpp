@@ -19,6 +19,7 @@
 #include "pipeline/alarms/metrics_server.h"
 #include "pipeline/cli/command_line.h"
 #include "pipeline/data/data.h"
+#include "pipeline/plugin/option_groups.h"
 #include "pipeline/plugin/schema.h"
 #include "pipeline/plugin/stage_call.h"
 #include "pipeline/show/quantity.h"
@@ -270,7 +271,8 @@ bool sends_to(const std::string& words, const std::string& bus) {
 
 int watch_verb(Context& context, const std::vector<std::string>& arguments) {
   const PluginDescription& plugin = stage_behind("watch", kind::kBus, context.catalog);
-  WatchRequest request = read_watch_request(context, watch_options(plugin), arguments);
+  WatchRequest request =
+      read_watch_request(context, options_of_verb(plugin.options, "watch"), arguments);
   const bool is_replay = !request.replay.empty();
   if (is_replay) require_input(request.replay);
   const fs::path model = request.find(context.catalog);
@@ -337,7 +339,7 @@ Verb make_watch_verb() {
   return {"watch", "judge a live bus, and raise alarms", Needs::kCatalog, watch_verb,
           [](const std::vector<std::string>& words, const PluginCatalog& catalog) {
             const std::string head = watch_help_head();
-            return help_around(head.c_str(), kind::kBus, watch_options, kWatchEnd)(words, catalog);
+            return help_around("watch", head.c_str(), kind::kBus, kWatchEnd)(words, catalog);
           }};
 }
 

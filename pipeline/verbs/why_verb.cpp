@@ -8,6 +8,7 @@
 #include "kdgat/result.h"
 #include "pipeline/cli/command_line.h"
 #include "pipeline/data/data.h"
+#include "pipeline/plugin/option_groups.h"
 #include "pipeline/plugin/schema.h"
 #include "pipeline/plugin/stage_call.h"
 #include "pipeline/show/status.h"
@@ -102,7 +103,8 @@ alarm; 3 the log or the model cannot be read; 129, 130, 131 and 143 stopped by a
 
 int why_verb(Context& context, const std::vector<std::string>& arguments) {
   const PluginDescription& plugin = stage_behind("why", kind::kLog, context.catalog);
-  const WhyRequest request = read_why_request(context, why_options(plugin), arguments);
+  const WhyRequest request =
+      read_why_request(context, options_of_verb(plugin.options, "why"), arguments);
   require_input(request.log);
   const fs::path model = request.find(context.catalog);
   install_signal_flags();
@@ -132,7 +134,7 @@ int why_verb(Context& context, const std::vector<std::string>& arguments) {
 
 Verb make_why_verb() {
   return {"why", "say what made a detector's score, id by id", Needs::kCatalog, why_verb,
-          help_around(kWhyHelp, kind::kLog, why_options, kWhyEnd)};
+          help_around("why", kWhyHelp, kind::kLog, kWhyEnd)};
 }
 
 }  // namespace kdgat

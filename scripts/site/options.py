@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""The head of docs/options.md: the options that matter first, and all of them by purpose. scripts/docs calls it with the
-program and its stages. Both lists are the program's (`kdgat config options`); a name in them that no stage has any more
-ends with an error."""
+"""The head of docs/options.md: the options to look at first, and all of them by purpose, as the
+program says them (`kdgat config options`). scripts/docs calls it with the program and its stages."""
 import json
 import subprocess
 import sys
@@ -10,14 +9,12 @@ import sys
 def main():
     program, *stages = sys.argv[1:]
     listed = json.loads(subprocess.check_output([program, "config", "options", "--json"]))
-    if listed["unknown"]:
-        sys.exit(f"docs: no stage has {', '.join(listed['unknown'])}, listed in pipeline/plugin/option_groups.cpp")
 
     def shown(option):
         """Of the project's stages, those that have the option."""
         return [stage for stage in option["stages"] if stage in stages]
 
-    print("## The ten that matter first\n\n| option | what to know | stages |\n|---|---|---|")
+    print("## Options to look at first\n\n| option | what to know | stages |\n|---|---|---|")
     for option in listed["first"]:
         links = ", ".join(f"[{stage}](#{stage})" for stage in shown(option))
         print(f"| `{option['name']}` | {option['advice']} | {links} |")

@@ -23,7 +23,8 @@ struct AdaptOptions : data::LogReading {
   static auto table() {
     using O = AdaptOptions;
     auto own = std::tuple{
-        field("output", &O::output, "File that the adapted detector is written to."),
+        field("output", &O::output, "File that the adapted detector is written to.")
+            .set_by({"adapt"}),
         field("windows", &O::windows,
               "Most windows that are learned from, of the beginning of each log; 0 = all of it.")
             .range(0, 1e9),

@@ -33,40 +33,47 @@ struct AutoencoderOptions : train::TrainOptions,
     using O = AutoencoderOptions;
     return std::tuple_cat(
         std::tuple{
-            field("hidden_dims", &O::hidden_dims,
+            field("hidden_dims", &O::hidden_dims, Purpose::kModel,
                   "Widths of the encoder; a last one equal to latent_dim is the latent layer.")
                 .alias("vgae_hidden_dims")
                 .range(1, 65536),
-            field("latent_dim", &O::latent_dim, "Width of the latent layer.")
+            field("latent_dim", &O::latent_dim, Purpose::kModel, "Width of the latent layer.")
                 .alias("vgae_latent_dim")
                 .range(1, 65536),
-            field("heads", &O::heads, "Attention heads of the first encoder layer.")
+            field("heads", &O::heads, Purpose::kModel,
+                  "Attention heads of the first encoder layer.")
                 .alias("vgae_heads")
                 .range(1, 1024),
-            field("embedding_dim", &O::embedding_dim, "Width of the embedding of an identifier.")
+            field("embedding_dim", &O::embedding_dim, Purpose::kModel,
+                  "Width of the embedding of an identifier.")
                 .alias("vgae_embedding_dim")
                 .range(1, 65536),
-            field("dropout", &O::dropout, "Dropout rate.").alias("vgae_dropout").range(0, 0.99),
-            field("feature_weight", &O::feature_weight, "Weight of the error of node features.")
+            field("dropout", &O::dropout, Purpose::kModel, "Dropout rate.")
+                .first()
+                .alias("vgae_dropout")
+                .range(0, 0.99),
+            field("feature_weight", &O::feature_weight, Purpose::kLoss,
+                  "Weight of the error of node features.")
                 .range(0, 1e6),
-            field("identifier_weight", &O::identifier_weight,
+            field("identifier_weight", &O::identifier_weight, Purpose::kLoss,
                   "Weight of the cross entropy of identifiers.")
                 .range(0, 1e6),
-            field("neighbour_weight", &O::neighbour_weight,
+            field("neighbour_weight", &O::neighbour_weight, Purpose::kLoss,
                   "Weight of the cross entropy of neighbours.")
                 .range(0, 1e6),
-            field("kl_weight", &O::kl_weight, "Weight of the divergence of the latent layer.")
+            field("kl_weight", &O::kl_weight, Purpose::kLoss,
+                  "Weight of the divergence of the latent layer.")
                 .range(0, 1e6),
-            field("train_on", &O::train_on,
+            field("train_on", &O::train_on, Purpose::kData,
                   "benign: windows labelled benign, or labelled graphs of the first class; all: "
                   "every one, "
                   "attacks too, as published.")
                 .choices({"benign", "all"}),
-            field("kd_latent_weight", &O::kd_latent_weight,
+            field("kd_latent_weight", &O::kd_latent_weight, Purpose::kTeacher,
                   "Weight of the teacher's latent layer within its part of the loss.")
                 .alias("kd_vgae_latent_weight")
                 .range(0, 1e6),
-            field("kd_reconstruction_weight", &O::kd_reconstruction_weight,
+            field("kd_reconstruction_weight", &O::kd_reconstruction_weight, Purpose::kTeacher,
                   "Weight of the teacher's reconstruction within its part of the loss.")
                 .alias("kd_vgae_recon_weight")
                 .range(0, 1e6)},

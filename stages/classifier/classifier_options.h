@@ -28,28 +28,39 @@ struct ClassifierOptions : train::TrainOptions,
     using O = ClassifierOptions;
     return std::tuple_cat(
         std::tuple{
-            field("hidden", &O::hidden,
+            field("hidden", &O::hidden, Purpose::kModel,
                   "Channels of each attention head; of conv gin and none the width of a layer.")
+                .first("Width of the layers. Memory and time grow with it. An autoencoder has "
+                       "`hidden_dims`.")
                 .alias("gat_hidden")
                 .range(1, 65536),
-            field("layers", &O::layers, "Layers of messages, joined by jumping knowledge.")
+            field("layers", &O::layers, Purpose::kModel,
+                  "Layers of messages, joined by jumping knowledge.")
+                .first("Number of layers. Two or three are usual.")
                 .alias("gat_layers")
                 .range(1, 64),
-            field("heads", &O::heads, "Attention heads of each layer.")
+            field("heads", &O::heads, Purpose::kModel, "Attention heads of each layer.")
                 .alias("gat_heads")
                 .range(1, 1024),
-            field("embedding_dim", &O::embedding_dim, "Width of the embedding of an identifier.")
+            field("embedding_dim", &O::embedding_dim, Purpose::kModel,
+                  "Width of the embedding of an identifier.")
                 .alias("gat_embedding_dim")
                 .range(1, 65536),
-            field("fc_layers", &O::fc_layers, "Layers of the perceptron after pooling.")
+            field("fc_layers", &O::fc_layers, Purpose::kModel,
+                  "Layers of the perceptron after pooling.")
                 .alias("gat_fc_layers")
                 .range(1, 64),
-            field("dropout", &O::dropout, "Dropout rate.").alias("gat_dropout").range(0, 0.99),
-            field("loss", &O::loss, "What is minimised. " + objective::losses_help() + ".")
+            field("dropout", &O::dropout, Purpose::kModel, "Dropout rate.")
+                .first("More of it where training is good and validation is not.")
+                .alias("gat_dropout")
+                .range(0, 0.99),
+            field("loss", &O::loss, Purpose::kLoss,
+                  "What is minimised. " + objective::losses_help() + ".")
                 .choices(objective::loss_names()),
-            field("focal_gamma", &O::focal_gamma, "Exponent of the focal loss; 0 is cross entropy.")
+            field("focal_gamma", &O::focal_gamma, Purpose::kLoss,
+                  "Exponent of the focal loss; 0 is cross entropy.")
                 .range(0, 10),
-            field("focal_alpha", &O::focal_alpha,
+            field("focal_alpha", &O::focal_alpha, Purpose::kLoss,
                   "Weight of attacks in the focal loss, benign ones have the rest; 0: no weights.")
                 .range(0, 1),
             field(

@@ -17,12 +17,12 @@ struct CurriculumOptions {
 
   static auto table() {
     using O = CurriculumOptions;
-    return std::tuple{field("scoring_chunk", &O::scoring_chunk,
+    return std::tuple{field("scoring_chunk", &O::scoring_chunk, Purpose::kMemory,
                             "Graphs scored before unused memory of the device is given back, "
                             "rounded up to hundreds; the result is the same for any.")
                           .range(1, 1e9)
                           .runtime(),
-                      field("cache_policy", &O::cache_policy,
+                      field("cache_policy", &O::cache_policy, Purpose::kMemory,
                             "When memory kept for reuse is given back (see the training stages).")
                           .choices(memory::CachePolicy::choices())
                           .runtime()};

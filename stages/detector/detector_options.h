@@ -39,9 +39,10 @@ struct DetectorOptions {
     return std::tuple{
         field("window", &O::window, "Frames of a window.").range(10, 10000),
         field(
-            "false_alarms", &O::false_alarms,
+            "false_alarms", &O::false_alarms, Purpose::kAlarms,
             "Budget: benign windows an hour that may be flagged, from which the thresholds follow; "
             "0: the smallest that the benign traffic supports.")
+            .first("What a detector, or a calibrated threshold, may raise.")
             .range(0, 1e6),
         field(
             "take_supported", &O::take_supported,
@@ -53,17 +54,18 @@ struct DetectorOptions {
             "benign traffic at hand would have; benign windows count benign_weight times, so that "
             "an attack is as likely as not at 1 / benign_weight.")
             .range(0.001, 1000),
-        field("alarm_windows", &O::alarm_windows,
+        field("alarm_windows", &O::alarm_windows, Purpose::kAlarms,
               "So many of the last alarm_of windows must exceed the threshold for a window to be "
               "flagged; the threshold is chosen for that.")
             .range(1, decision::KOfN::kMostOf),
-        field("alarm_of", &O::alarm_of,
+        field("alarm_of", &O::alarm_of, Purpose::kAlarms,
               "Last windows of a log, the present one included, that alarm_windows are counted in; "
               "with 2 of 3 an attack of one window is never found.")
             .range(1, decision::KOfN::kMostOf),
-        field("use_labels", &O::use_labels,
+        field("use_labels", &O::use_labels, Purpose::kData,
               "Learn from the attacks in training logs, too, not from injected ones alone."),
-        field("inject", &O::inject, "Attacks that are injected into benign training traffic.")
+        field("inject", &O::inject, Purpose::kData,
+              "Attacks that are injected into benign training traffic.")
             .choices(data::usual_attacks()),
         field(
             "own_seconds", &O::own_seconds,
@@ -74,18 +76,20 @@ struct DetectorOptions {
               "Windows of the training logs that are learned from at most, each of them seen "
               "against several profiles; of more, pieces from everywhere.")
             .range(1000, 1e7),
-        field("trees", &O::trees, "Trees of the classifier.").range(1, 5000),
-        field("leaves", &O::leaves, "Most leaves of a tree.").range(2, 256),
-        field("learning_rate", &O::learning_rate, "What a tree adds is so many times its step.")
+        field("trees", &O::trees, Purpose::kModel, "Trees of the classifier.").range(1, 5000),
+        field("leaves", &O::leaves, Purpose::kModel, "Most leaves of a tree.").range(2, 256),
+        field("learning_rate", &O::learning_rate, Purpose::kOptimiser,
+              "What a tree adds is so many times its step.")
             .range(1e-4, 1),
-        field("benign_weight", &O::benign_weight, "Weight of a benign window; an attack has 1.")
+        field("benign_weight", &O::benign_weight, Purpose::kLoss,
+              "Weight of a benign window; an attack has 1.")
             .range(0.01, 1000),
         field("forgotten", &O::forgotten,
               "Share of ids of which a profile forgets, for further passes over the training "
               "windows, that some of their bytes ever moved: so a signal that happened to rest "
               "when the profile was learned is no alarm. 0: no such pass.")
             .range(0, 1),
-        field("baselines", &O::baselines,
+        field("baselines", &O::baselines, Purpose::kComparison,
               "Fit simple methods on the training logs and judge them on the same windows as the "
               "detector: rules, a look-up of ids, boosted trees and isolation forests on plain "
               "numbers."),

@@ -30,31 +30,33 @@ struct DistillOptions : classifier::ClassifierOptions, autoencoder::SharedOption
     using O = DistillOptions;
     return std::tuple_cat(
         std::tuple{
-            field("model", &O::model, "What the student is: it needs a teacher of the same kind.")
+            field("model", &O::model, Purpose::kModel,
+                  "What the student is: it needs a teacher of the same kind.")
                 .choices({"classifier", "autoencoder"}),
-            field("vgae_hidden_dims", &O::vgae_hidden_dims,
+            field("vgae_hidden_dims", &O::vgae_hidden_dims, Purpose::kModel,
                   "Widths of the encoder of an autoencoder.")
                 .range(1, 65536),
-            field("vgae_latent_dim", &O::vgae_latent_dim,
+            field("vgae_latent_dim", &O::vgae_latent_dim, Purpose::kModel,
                   "Width of the latent layer of an autoencoder.")
                 .range(1, 65536),
-            field("vgae_heads", &O::vgae_heads,
+            field("vgae_heads", &O::vgae_heads, Purpose::kModel,
                   "Attention heads of the first encoder layer of an autoencoder.")
                 .range(1, 1024),
-            field("vgae_embedding_dim", &O::vgae_embedding_dim,
+            field("vgae_embedding_dim", &O::vgae_embedding_dim, Purpose::kModel,
                   "Width of the embedding of an identifier in an autoencoder.")
                 .range(1, 65536),
-            field("vgae_dropout", &O::vgae_dropout, "Dropout rate of an autoencoder.")
+            field("vgae_dropout", &O::vgae_dropout, Purpose::kModel,
+                  "Dropout rate of an autoencoder.")
                 .range(0, 0.99),
-            field("train_on", &O::train_on,
+            field("train_on", &O::train_on, Purpose::kData,
                   "Of an autoencoder: benign windows, or all, attacks too, as published.")
                 .choices({"benign", "all"}),
-            field("kd_latent_weight", &O::kd_latent_weight,
+            field("kd_latent_weight", &O::kd_latent_weight, Purpose::kTeacher,
                   "Weight of an autoencoder's latent layer within the teacher's part of the loss.")
                 .alias("kd_vgae_latent_weight")
                 .range(0, 1e6),
             field(
-                "kd_reconstruction_weight", &O::kd_reconstruction_weight,
+                "kd_reconstruction_weight", &O::kd_reconstruction_weight, Purpose::kTeacher,
                 "Weight of an autoencoder's reconstruction within the teacher's part of the loss.")
                 .alias("kd_vgae_recon_weight")
                 .range(0, 1e6)},

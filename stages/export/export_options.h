@@ -25,8 +25,10 @@ struct ExportOptions : data::LogReading {
     using O = ExportOptions;
     auto own = std::tuple{
         field("format", &O::format, export_formats_help() + ".").choices(export_format_names()),
-        field("output", &O::output, "Folder that is written, whole or not at all."),
-        field("replace", &O::replace, "An export that is there already is replaced."),
+        field("output", &O::output, "Folder that is written, whole or not at all.")
+            .set_by({"export"}),
+        field("replace", &O::replace, "An export that is there already is replaced.")
+            .set_by({"export"}),
         field("name", &O::name, "Name of the files: letters, digits and _."),
         field("weights", &O::weights,
               "With " + formats_with(&ExportFormat::takes_int8) +
@@ -34,10 +36,11 @@ struct ExportOptions : data::LogReading {
             .choices({"float32", "int8"}),
         field("vehicle", &O::vehicle,
               "Of a detector that knows several vehicles: the one it is exported for, by name."),
-        field("threshold", &O::threshold,
+        field("threshold", &O::threshold, Purpose::kAlarms,
               "With " + formats_with(&ExportFormat::decides) +
                   ": windows that score above it are attacks; [] = the model's own threshold, of a "
-                  "detector 0.")};
+                  "detector 0.")
+            .set_by({"export"})};
     return std::tuple_cat(std::move(own), reading_rows());
   }
 

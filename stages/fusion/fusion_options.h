@@ -46,7 +46,8 @@ struct FusionOptions {
             "weight of the classifier for each graph by Q-learning, as published; bandit: the same "
             "by Neural-LinUCB; weighted: one weight for all graphs.")
             .choices({"mlp", "dqn", "bandit", "weighted"}),
-        field("fusion_episodes", &O::fusion_episodes, "Episodes of training.").range(1, 1e6),
+        field("fusion_episodes", &O::fusion_episodes, Purpose::kLength, "Episodes of training.")
+            .range(1, 1e6),
         field("fusion_max_samples", &O::fusion_max_samples,
               "Training graphs used at most; more are drawn by the seed.")
             .range(1, 1e9),
@@ -59,18 +60,18 @@ struct FusionOptions {
         field("gpu_training_steps", &O::gpu_training_steps,
               "Gradient steps of an episode, on any device.")
             .range(1, 1e6),
-        field("fusion_lr", &O::fusion_lr, "Learning rate.").range(1e-8, 10),
-        field("validate_every", &O::validate_every,
+        field("fusion_lr", &O::fusion_lr, Purpose::kOptimiser, "Learning rate.").range(1e-8, 10),
+        field("validate_every", &O::validate_every, Purpose::kLength,
               "Episodes between two validations; the best validated state is kept.")
             .range(1, 1e6),
         field("error_quantile", &O::error_quantile,
               "Quantile of the errors of benign training graphs that is an anomaly of 0.5.")
             .range(0.5, 1),
-        field("channel_false_alarms", &O::channel_false_alarms,
+        field("channel_false_alarms", &O::channel_false_alarms, Purpose::kAlarms,
               "With a detector: false windows an hour that the fusion may add to it, set on benign "
               "validation windows; 0 = as few as they support.")
             .range(0, 1e6),
-        field("fusion_weight", &O::fusion_weight,
+        field("fusion_weight", &O::fusion_weight, Purpose::kLoss,
               "Weight of the classifier for weighted; the autoencoder has the rest.")
             .range(0, 1),
         field("alpha_steps", &O::alpha_steps,

@@ -33,48 +33,58 @@ struct WatchOptions : data::LogReading {
   static auto table() {
     using O = WatchOptions;
     auto own = std::tuple{
-        field("threshold", &O::threshold,
+        field("threshold", &O::threshold, Purpose::kAlarms,
               "Windows that score above it are flagged; [] = the model's own threshold, of a "
-              "detector 0."),
-        field("calibrate", &O::calibrate,
+              "detector 0.")
+            .set_by({"watch"}),
+        field("calibrate", &O::calibrate, Purpose::kAlarms,
               "As kdgat score has it: the first so many windows are taken as benign; 0 = of a "
               "detector at most 300, and only on a vehicle that it does not know.")
+            .set_by({"watch"})
             .range(0, 1e9),
-        field("calibrate_seconds", &O::calibrate_seconds,
+        field("calibrate_seconds", &O::calibrate_seconds, Purpose::kAlarms,
               "With a detector: the first so many seconds of the bus are taken as benign, and what "
               "is usual on it is learned from them, whatever vehicle it is; 0 = not.")
+            .set_by({"watch"})
             .range(0, 86400),
         field(
-            "budget", &O::budget,
+            "budget", &O::budget, Purpose::kAlarms,
             "False windows an hour that may be: the last third of calibrate_seconds may raise the "
             "threshold, never lower it; 0 = the threshold stays.")
+            .set_by({"watch"})
             .range(0, 1e6),
         field("vehicle", &O::vehicle,
               "With a detector: the vehicle of it that the bus is of; empty = found by the first "
               "windows."),
         field("save", &O::save,
               "The detector with what calibrate_seconds taught it is written to this file.")
+            .set_by({"watch"})
             .runtime(),
         field("dbc", &O::dbc,
               "With a detector: a DBC file whose names of messages and signals stand in reasons.")
             .runtime(),
         field("expect", &O::expect,
               "Nothing is judged unless the model's file has this hash; empty = any.")
+            .set_by({"watch"})
             .runtime(),
         field("reasons", &O::reasons, "Alarms of a detector come with their reasons in words."),
-        field("replay", &O::replay, "What is watched is a log, or - for standard input."),
+        field("replay", &O::replay, "What is watched is a log, or - for standard input.")
+            .set_by({"watch"}),
         field("speed", &O::speed,
               "Seconds of the log in one second; 0 = as fast as it can be judged.")
+            .set_by({"watch"})
             .range(0, 1e6)
             .runtime(),
         field("format", &O::format, "Form of the log; auto recognises it from the first lines.")
             .choices(data::log_format_choices()),
         field("strict", &O::strict, "A malformed line is an error, not counted and skipped."),
         field("filters", &O::filters,
-              "Ids that are watched, ID:MASK in hexadecimal each, as candump has them; [] = all."),
+              "Ids that are watched, ID:MASK in hexadecimal each, as candump has them; [] = all.")
+            .set_by({"watch"}),
         field("own_frames", &O::own_frames,
               "Where this program writes frames for its alarms, INTERFACE,ID each: those that it "
-              "sent itself, and no others with the ID, are left out and counted."),
+              "sent itself, and no others with the ID, are left out and counted.")
+            .set_by({"watch"}),
         field("receive_buffer", &O::receive_buffer,
               "Bytes of frames of one bus that the kernel keeps while they are not read.")
             .range(1024, 1 << 30)
@@ -83,6 +93,7 @@ struct WatchOptions : data::LogReading {
             .range(10'000, 8'000'000)
             .runtime(),
         field("heartbeat", &O::heartbeat, "Seconds between two reports of the traffic.")
+            .set_by({"watch"})
             .range(0.1, 3600)
             .runtime(),
         field("silence", &O::silence, "Seconds without a frame after which a bus is called silent.")

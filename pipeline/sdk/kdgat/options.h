@@ -27,6 +27,35 @@
 
 namespace kdgat {
 
+/// What an option is for: in help and docs a heading each, kPurposeTitles, in this order.
+enum class Purpose {
+  kLength,
+  kOptimiser,
+  kMemory,
+  kModel,
+  kTeacher,
+  kLoss,
+  kData,
+  kAlarms,
+  kComparison,
+  kProgress,
+  kOther,
+};
+
+inline constexpr const char* kPurposeTitles[] = {
+    "Length of training",
+    "Optimiser",
+    "Batch and memory",
+    "Size and form of the model",
+    "Learning from a teacher or a trained encoder",
+    "Loss",
+    "Which data are learned from",
+    "Thresholds and alarms",
+    "Evaluation and comparison",
+    "Progress and repeating a run",
+    "Others",
+};
+
 template <class Struct, class T>
 struct Field {
   std::string name;
@@ -36,6 +65,9 @@ struct Field {
   std::vector<std::string> choices_, aliases;
   bool is_runtime = false;
   bool is_later = false;
+  Purpose purpose = Purpose::kOther;
+  std::optional<std::string> first_;
+  std::vector<std::string> set_by_;
 
   /// Inclusive bounds of a number, or of each element of a list, which may not be empty then.
   Field range(double lowest, double highest) && {
@@ -64,11 +96,26 @@ struct Field {
     is_later = true;
     return std::move(*this);
   }
+  /// Most people look at this option first. `advice` is what to know of it; of several rows of one
+  /// name, one has it.
+  Field first(std::string advice = "") && {
+    first_ = std::move(advice);
+    return std::move(*this);
+  }
+  /// Verbs in front of the stage that set the option by words of their own: there it is no flag.
+  Field set_by(std::vector<std::string> verbs) && {
+    set_by_ = std::move(verbs);
+    return std::move(*this);
+  }
 };
 
 template <class Struct, class T>
+Field<Struct, T> field(std::string name, T Struct::*member, Purpose purpose, std::string help) {
+  return {std::move(name), member, std::move(help), {}, {}, {}, {}, false, false, purpose, {}, {}};
+}
+template <class Struct, class T>
 Field<Struct, T> field(std::string name, T Struct::*member, std::string help) {
-  return {std::move(name), member, std::move(help), {}, {}, {}, {}, false, false};
+  return field(std::move(name), member, Purpose::kOther, std::move(help));
 }
 
 namespace detail {
@@ -116,8 +163,8 @@ bool matches(const nlohmann::json& value) {
 
 }  // namespace detail
 
-/// JSON Schema of one options struct. Extensions: "x-aliases", "x-runtime" and
-/// "x-later".
+/// JSON Schema of one options struct. Extensions: "x-aliases", "x-runtime", "x-later", "x-purpose"
+/// (a title), "x-first" (advice) and "x-set-by".
 template <class Options>
 nlohmann::json options_schema() {
   nlohmann::json properties = nlohmann::json::object();
@@ -135,6 +182,11 @@ nlohmann::json options_schema() {
     if (!f.aliases.empty()) s["x-aliases"] = f.aliases;
     if (f.is_runtime) s["x-runtime"] = true;
     if (f.is_later) s["x-later"] = true;
+    if (f.purpose != Purpose::kOther) {
+      s["x-purpose"] = kPurposeTitles[static_cast<int>(f.purpose)];
+    }
+    if (f.first_) s["x-first"] = *f.first_;
+    if (!f.set_by_.empty()) s["x-set-by"] = f.set_by_;
     properties[f.name] = std::move(s);
   };
   std::apply([&](const auto&... f) { (add(f), ...); }, Options::table());

@@ -7,6 +7,7 @@
 #include "kdgat/event.h"
 #include "kdgat/kinds.h"
 #include "pipeline/execute/device.h"
+#include "pipeline/plugin/option_groups.h"
 #include "pipeline/plugin/schema.h"
 #include "pipeline/run/find_model.h"
 #include "pipeline/system/signals.h"
@@ -23,34 +24,11 @@ const PluginDescription& stage_behind(const char* verb, const char* takes,
               "see kdgat plugins list");
 }
 
-json score_options(const PluginDescription& plugin) {
-  return without_options(plugin.options, {"explain", "explain_at", "top"});
-}
-
-json why_options(const PluginDescription& plugin) {
-  return without_options(plugin.options,
-                         {"batch", "explain", "explain_at", "false_alarms", "reasons"});
-}
-
-json watch_options(const PluginDescription& plugin) {
-  return without_options(plugin.options,
-                         {"replay", "speed", "calibrate", "calibrate_seconds", "budget", "save",
-                          "expect", "filters", "threshold", "own_frames", "heartbeat"});
-}
-
-json export_options(const PluginDescription& plugin) {
-  return without_options(plugin.options, {"output", "replace", "threshold"});
-}
-
-json adapt_options(const PluginDescription& plugin) {
-  return without_options(plugin.options, {"output"});
-}
-
-Help help_around(const char* head, const char* takes, json (*options)(const PluginDescription&),
-                 const char* end) {
+Help help_around(const char* verb, const char* head, const char* takes, const char* end) {
   return [=](const std::vector<std::string>&, const PluginCatalog& catalog) {
     const PluginDescription* plugin = catalog.find_taking(takes);
-    return head + (plugin == nullptr ? "" : options_text(options(*plugin))) + end;
+    return head + (plugin == nullptr ? "" : options_text(options_of_verb(plugin->options, verb))) +
+           end;
   };
 }
 
@@ -142,7 +120,7 @@ void require_done(const StageAnswer& answer) {
 }
 
 int write_by_stage(Context& context, const PluginDescription& plugin, const json& options,
-                   const json& inputs, const std::string& form) {
+                   const json& inputs, const std::string& form, const std::string& written) {
   install_signal_flags();
   const auto status = terminal_status(context);
   const StageCall call{
@@ -152,7 +130,7 @@ int write_by_stage(Context& context, const PluginDescription& plugin, const json
   if (context.json) {
     print_json(context, form, answer.result.at("metrics"));
   }
-  status->message("info", options.value("output", "") + ": " + answer.result.value("summary", ""));
+  status->message("info", written + ": " + answer.result.value("summary", ""));
   return 0;
 }
 

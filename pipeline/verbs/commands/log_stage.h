@@ -15,17 +15,9 @@ namespace kdgat {
 const PluginDescription& stage_behind(const char* verb, const char* takes,
                                       const PluginCatalog& catalog);
 
-// Of the options of a stage those that are flags of the verb; others the verb says in its own way.
-nlohmann::json score_options(const PluginDescription& plugin);
-nlohmann::json why_options(const PluginDescription& plugin);
-nlohmann::json adapt_options(const PluginDescription& plugin);
-nlohmann::json watch_options(const PluginDescription& plugin);
-nlohmann::json export_options(const PluginDescription& plugin);
-
-/// Help with these options of the plugin that takes inputs of a kind in its middle. The texts must
-/// outlive it.
-Help help_around(const char* head, const char* takes,
-                 nlohmann::json (*options)(const PluginDescription&), const char* end);
+/// Help with the options of the plugin that takes inputs of a kind in its middle, but those that
+/// the verb sets by its own words. The texts must outlive it.
+Help help_around(const char* verb, const char* head, const char* takes, const char* end);
 
 /// What such verbs are told alike: of which model, and with which options of the stage.
 struct ModelWords {
@@ -71,7 +63,8 @@ StageAnswer call_shown(const StageCall& call, Status& status,
 /// its summary, and with --json prints its metrics as
 /// the form of that name (json_forms.h). Returns 0; throws as require_done().
 int write_by_stage(Context& context, const PluginDescription& plugin, const nlohmann::json& options,
-                   const nlohmann::json& inputs, const std::string& form);
+                   const nlohmann::json& inputs, const std::string& form,
+                   const std::string& written);
 
 /// Throws Error with the stage's diagnostics where it failed, with the code of the signal where one
 /// stopped it.

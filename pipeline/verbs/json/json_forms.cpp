@@ -23,7 +23,7 @@ struct KeyLine {
   std::string path, type, words;
 };
 
-std::vector<KeyLine> key_lines(const char* keys) {
+std::vector<KeyLine> key_lines(const std::string& keys) {
   std::istringstream in(keys);
   std::vector<KeyLine> out;
   for (std::string text; std::getline(in, text);) {
@@ -62,7 +62,7 @@ class SchemaBuilder {
  public:
   explicit SchemaBuilder(std::string form) : form_(std::move(form)) {}
 
-  void add(ordered_json& object, const char* keys) {
+  void add(ordered_json& object, const std::string& keys) {
     for (const KeyLine& line : key_lines(keys)) {
       if (line.path.front() != '@') {
         add(object, line);
@@ -135,7 +135,8 @@ std::string form_text(const JsonForm& form) {
   std::string out = form.schema() + ": " + form.what + "\nprinted by " + form.command + " --json" +
                     (form.kind == JsonForm::Kind::kLines ? ", one object a line" : "") + "\n\n";
   Table table;
-  const auto add = [&](const auto& self, const char* keys, const std::string& before) -> void {
+  const auto add = [&](const auto& self, const std::string& keys,
+                       const std::string& before) -> void {
     for (const KeyLine& line : key_lines(keys)) {
       if (line.path.front() == '@') {
         self(self, find_part(line.path.substr(1))->keys, before);

@@ -6,7 +6,8 @@
 // a name is a list of such values, "*" any name, and a last name with "?" may be left out. Types
 // are those of JSON Schema, several joined by "|"; "open" is an object that may have further keys,
 // "any" any value, and "@part" an object with the keys of a JsonPart ("@part|null" too); "@part"
-// alone on a line stands for these keys themselves. A line is below those that it belongs to.
+// alone on a line stands for these keys themselves. A line is below those that it belongs to. Of a
+// record the lines follow from its keys (system/record.h): record::keys_text<RunRecord>().
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -24,7 +25,7 @@ struct JsonForm {
   int version = 1;
   std::string command;  ///< who prints it: "kdgat runs list"
   std::string what;     ///< in a few words
-  const char* keys = "";
+  std::string keys{};
   Kind kind = Kind::kDocument;
 
   std::string schema() const { return name + "/" + std::to_string(version); }
@@ -32,8 +33,7 @@ struct JsonForm {
 
 /// Keys that several forms have.
 struct JsonPart {
-  std::string name;
-  const char* keys;
+  std::string name, keys;
 };
 
 // The tables, by what the verbs are about: json_forms_*.cpp.

@@ -33,7 +33,7 @@ plugins[]  @plugin  by name
 )";
 
 constexpr const char* kOptionsListedKeys = R"(
-first[]                         object  the options that matter first
+first[]                         object  the options to look at first
 first[].name                    string  of the option
 first[].advice                  string  what to know of it
 first[].stages[]                string  that have it
@@ -42,7 +42,6 @@ purposes[].title                string  in words
 purposes[].options[]            object  by name
 purposes[].options[].name       string  of the option
 purposes[].options[].stages[]   string  that have it
-unknown[]                       string  names in the lists of the program that no stage has
 )";
 
 constexpr const char* kDoctorKeys = R"(
@@ -112,7 +111,7 @@ std::vector<JsonPart> json_parts_of_program() {
 
 std::vector<JsonForm> json_forms_of_program() {
   return {
-      {"kdgat.config.options", 1, "kdgat config options", "options of stages by purpose",
+      {"kdgat.config.options", 2, "kdgat config options", "options of stages by purpose",
        kOptionsListedKeys},
       {"kdgat.plugins.list", 1, "kdgat plugins list", "the stages there are", kPluginsKeys},
       {"kdgat.plugins.show", 1, "kdgat plugins show", "one stage", "@plugin"},

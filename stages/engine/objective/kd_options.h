@@ -27,27 +27,29 @@ struct KdOptions {
   static auto table() {
     using O = KdOptions;
     return std::tuple{
-        field("use_kd", &O::use_kd, "Distill: learn from a trained teacher beside the data."),
-        field("teacher_path", &O::teacher_path,
+        field("use_kd", &O::use_kd, Purpose::kTeacher,
+              "Distill: learn from a trained teacher beside the data.")
+            .first("Learn from a trained teacher next to the data."),
+        field("teacher_path", &O::teacher_path, Purpose::kTeacher,
               "Run folder, step folder or model.safetensors of the teacher, where no step it needs "
               "makes one."),
-        field("teacher", &O::teacher,
+        field("teacher", &O::teacher, Purpose::kTeacher,
               "cache: its outputs are computed once into a file, then it leaves memory; resident: "
               "it runs each step; offload: so, with its weights on the CPU in between; auto: by "
               "the bytes.")
             .choices({"auto", "cache", "resident", "offload"})
             .runtime(),
-        field("offload_teacher_to_cpu", &O::offload_teacher_to_cpu,
+        field("offload_teacher_to_cpu", &O::offload_teacher_to_cpu, Purpose::kTeacher,
               "Let teacher=auto offload where it does not cache.")
             .runtime(),
-        field("use_teacher_cache", &O::use_teacher_cache,
+        field("use_teacher_cache", &O::use_teacher_cache, Purpose::kTeacher,
               "Let teacher=auto cache where a quarter of the free disk and 8 GiB suffice.")
             .runtime(),
-        field("temperature", &O::temperature,
+        field("temperature", &O::temperature, Purpose::kTeacher,
               "Softmax temperature of teacher and student logits (classifier).")
             .alias("kd_temperature")
             .range(0.01, 1000),
-        field("kd_alpha", &O::kd_alpha,
+        field("kd_alpha", &O::kd_alpha, Purpose::kTeacher,
               "Weight of the teacher in the loss; the data has the rest of 1.")
             .alias("alpha")
             .range(0, 1)};

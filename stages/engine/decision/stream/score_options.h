@@ -32,17 +32,19 @@ struct ScoreOptions : data::LogReading {
   static auto table() {
     using O = ScoreOptions;
     auto own = std::tuple{
-        field("threshold", &O::threshold,
+        field("threshold", &O::threshold, Purpose::kAlarms,
               "Windows that score above it are attacks; [] = the model's own threshold, of a "
               "detector 0."),
-        field("calibrate", &O::calibrate,
+        field("calibrate", &O::calibrate, Purpose::kAlarms,
               "The first so many windows of each log are taken as benign and set its threshold; "
               "0 = none, else 20 or more. With a detector: the most that the profile of a vehicle "
               "it does not know is learned from; 0 = 300.")
             .range(0, 1e9),
-        field("false_alarms", &O::false_alarms,
+        field("false_alarms", &O::false_alarms, Purpose::kAlarms,
               "Share of benign windows that a calibrated threshold may take for attacks; not with "
               "a detector.")
+            .first()
+            .set_by({"why"})
             .range(1e-9, 0.5),
         field("format", &O::format, "Log format; auto recognises it from the first lines.")
             .choices(data::log_format_choices()),
@@ -50,6 +52,7 @@ struct ScoreOptions : data::LogReading {
         data::channel_row(&O::channel),
         field("batch", &O::batch,
               "Windows scored together; 1 = each as soon as its last row is read.")
+            .set_by({"why"})
             .range(1, 4096)
             .runtime(),
         field("vehicle", &O::vehicle,
@@ -57,15 +60,19 @@ struct ScoreOptions : data::LogReading {
               "the first windows of each log."),
         field("reasons", &O::reasons,
               "With a detector: each flagged window comes with the three ids, in words, that made "
-              "most of its score."),
+              "most of its score.")
+            .set_by({"why"}),
         field(
             "explain", &O::explain,
             "With a detector: the parts of a score, by id, of the highest window of each alarm, of "
             "the window or alarm with the number explain_at, or of the window at that time.")
+            .set_by({"score", "why"})
             .choices({"none", "alarms", "alarm", "window", "time"}),
         field("explain_at", &O::explain_at,
-              "Which window or alarm is explained, from 0; or a time in seconds."),
+              "Which window or alarm is explained, from 0; or a time in seconds.")
+            .set_by({"score", "why"}),
         field("top", &O::top, "Ids of a score that are told apart where it is explained.")
+            .set_by({"score"})
             .range(1, 20),
         field(
             "dbc", &O::dbc,

@@ -16,7 +16,7 @@ struct VgaeForm : InputForm {
 
   static auto table() {
     return std::tuple_cat(
-        std::tuple{field("norm", &VgaeForm::norm,
+        std::tuple{field("norm", &VgaeForm::norm, Purpose::kModel,
                          "Normalisation in each layer: over the batch, as published, or over each "
                          "graph.")
                        .choices({"batch", "graph"})},
@@ -38,17 +38,17 @@ struct GatForm : InputForm {
     using F = GatForm;
     return std::tuple_cat(
         std::tuple{
-            field("conv", &F::conv,
+            field("conv", &F::conv, Purpose::kModel,
                   "Attention: gat, as published, or gatv2, which also reads edge features "
                   "(use with standardise); gin: sums over neighbours and a perceptron of two "
                   "layers, without heads; none: gin without neighbours, a baseline that no "
                   "edge reaches.")
                 .choices({"gat", "gatv2", "gin", "none"}),
-            field("norm", &F::norm,
+            field("norm", &F::norm, Purpose::kModel,
                   "Normalisation in each layer: none, as published, over each graph, or over "
                   "the nodes of the batch.")
                 .choices({"none", "graph", "batch"}),
-            field("jk", &F::jk,
+            field("jk", &F::jk, Purpose::kModel,
                   "Jumping knowledge: the layers' states side by side, as published, or "
                   "their average weighted by an LSTM.")
                 .choices({"cat", "lstm"}),

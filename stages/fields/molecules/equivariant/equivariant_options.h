@@ -57,14 +57,15 @@ struct EquivariantOptions : train::TrainOptions, molecules::PocketLossOptions {
     using O = EquivariantOptions;
     auto rows = std::tuple_cat(
         std::tuple{
-            field("hidden_irreps", &O::hidden_irreps,
+            field("hidden_irreps", &O::hidden_irreps, Purpose::kModel,
                   "Scalars (0e), vectors (1o) and tensors (2e) of an atom's state, any numbers of "
                   "these three."),
             field(
-                "output_dim", &O::output_dim,
+                "output_dim", &O::output_dim, Purpose::kModel,
                 "Width of the vector of a molecule: that of the ligands' embeddings; 0 = take it.")
                 .range(0, 1 << 20),
-            field("num_layers", &O::num_layers, "Blocks of messages.").range(1, 64),
+            field("num_layers", &O::num_layers, Purpose::kModel, "Blocks of messages.")
+                .range(1, 64),
             field("num_radial_basis", &O::num_radial_basis, "Functions of a distance.")
                 .range(1, 256),
             field("radial_hidden_dim", &O::radial_hidden_dim,
@@ -81,14 +82,16 @@ struct EquivariantOptions : train::TrainOptions, molecules::PocketLossOptions {
                 "Published name; always true: without its gate no part of a message is nonlinear."),
             field("use_layer_norm", &O::use_layer_norm, "Normalise states behind each message."),
             field(
-                "norm", &O::norm,
+                "norm", &O::norm, Purpose::kModel,
                 "With use_layer_norm: vectors and tensors by their mean square, or as published by "
                 "the layer norm of each one's components, which gives another result for a turned "
                 "molecule.")
                 .choices({"equivariant", "published"}),
-            field("pooling_type", &O::pooling_type, "How atoms become a molecule.")
+            field("pooling_type", &O::pooling_type, Purpose::kModel, "How atoms become a molecule.")
                 .choices({"attention", "mean", "sum", "max"}),
-            field("dropout", &O::dropout, "Of scalars behind each block, and in the pooling.")
+            field("dropout", &O::dropout, Purpose::kModel,
+                  "Of scalars behind each block, and in the pooling.")
+                .first()
                 .range(0, 0.9),
             field("use_atom_kinds", &O::use_atom_kinds,
                   "Learn a vector for each atom of a residue, known by its charge and number."),
@@ -107,39 +110,42 @@ struct EquivariantOptions : train::TrainOptions, molecules::PocketLossOptions {
             field("use_improved_layers", &O::use_improved_layers,
                   "Messages of terms know their angle; an atom keeps what it was beside its gate.")
                 .later(),
-            field("num_attention_heads", &O::num_attention_heads,
+            field("num_attention_heads", &O::num_attention_heads, Purpose::kModel,
                   "use_v3_model: learned queries; they divide 128.")
                 .range(1, 128)
                 .later(),
-            field("norm_type", &O::norm_type,
+            field("norm_type", &O::norm_type, Purpose::kModel,
                   "Norms divide scalars by their deviation, or by the root of their mean square.")
                 .choices({"layer", "rms"})
                 .later(),
-            field("initial_angle_weight", &O::initial_angle_weight,
+            field("initial_angle_weight", &O::initial_angle_weight, Purpose::kLoss,
                   "use_v3_model: of messages over angles; not learned.")
                 .range(0, 1e3)
                 .later(),
-            field("initial_dihedral_weight", &O::initial_dihedral_weight,
+            field("initial_dihedral_weight", &O::initial_dihedral_weight, Purpose::kLoss,
                   "use_v3_model: of messages over dihedrals; not learned.")
                 .range(0, 1e3)
                 .later(),
-            field("initial_nonbonded_weight", &O::initial_nonbonded_weight,
+            field("initial_nonbonded_weight", &O::initial_nonbonded_weight, Purpose::kLoss,
                   "use_v3_model: of messages over pairs; not learned.")
                 .range(0, 1e3)
                 .later(),
-            field("loss_fn", &O::loss_fn,
+            field("loss_fn", &O::loss_fn, Purpose::kLoss,
                   "mse, cosine or both; infonce: cross entropy among a batch; catalogue: cross "
                   "entropy among the training molecules' ligands.")
                 .choices({"mse", "cosine", "cosine_mse", "infonce", "catalogue"}),
-            field("cosine_weight", &O::cosine_weight, "Of loss_fn=cosine_mse.").range(0, 1e6),
-            field("mse_weight", &O::mse_weight, "Of loss_fn=cosine_mse.").range(0, 1e6),
-            field("temperature", &O::temperature, "Cosines are divided by it in a cross entropy.")
+            field("cosine_weight", &O::cosine_weight, Purpose::kLoss, "Of loss_fn=cosine_mse.")
+                .range(0, 1e6),
+            field("mse_weight", &O::mse_weight, Purpose::kLoss, "Of loss_fn=cosine_mse.")
+                .range(0, 1e6),
+            field("temperature", &O::temperature, Purpose::kTeacher,
+                  "Cosines are divided by it in a cross entropy.")
                 .range(1e-4, 1e3),
             field("use_physics_loss", &O::use_physics_loss,
                   "Report the energy of bonds, angles and dihedrals. No weight has a gradient from "
                   "it: nothing is learned from it, published or here."),
             field(
-                "baselines", &O::baselines,
+                "baselines", &O::baselines, Purpose::kComparison,
                 "Rank the test molecules' ligands without an encoder, too: by the mean embedding, "
                 "by the nearest training molecule in plain numbers, and by a small network on "
                 "these numbers.")},

@@ -44,24 +44,27 @@ struct FinetuneOptions : train::TrainOptions, space::SgmpForm, space::SgmpSizes,
                   "What the head sees: states of an encoder, or the shape of the trees in 15 "
                   "hand-crafted features.")
                 .choices({"encoder", "shape"}),
-            field("encoder_path", &O::encoder_path,
+            field("encoder_path", &O::encoder_path, Purpose::kTeacher,
                   "Pre-trained encoder: run folder, step folder or model.safetensors of gtssl, "
                   "where no step it needs makes one; without any it starts from scratch.")
                 .alias("pretrained_model"),
-            field("freeze_encoder", &O::freeze_encoder,
+            field("freeze_encoder", &O::freeze_encoder, Purpose::kTeacher,
                   "Train the head alone; with head=linear a linear probe."),
-            field("label_fraction", &O::label_fraction,
+            field("label_fraction", &O::label_fraction, Purpose::kData,
                   "Share of the training graphs of each class whose labels are used.")
                 .range(1e-6, 1),
             field("least_labels", &O::least_labels, "But of each class so many, if there are.")
                 .range(1, 1e9),
-            field("hidden", &O::hidden, "Channels of an encoder from scratch.")
+            field("hidden", &O::hidden, Purpose::kModel, "Channels of an encoder from scratch.")
+                .first()
                 .alias("hidden_channels")
                 .range(2, 4096),
-            field("interactions", &O::interactions, "Blocks of an encoder from scratch.")
+            field("interactions", &O::interactions, Purpose::kModel,
+                  "Blocks of an encoder from scratch.")
                 .alias("num_interactions")
                 .range(1, 64),
-            field("path_budget", &O::path_budget, "Third-order paths alive at once.")
+            field("path_budget", &O::path_budget, Purpose::kMemory,
+                  "Third-order paths alive at once.")
                 .range(1, 1 << 24)},
         space::SgmpForm::table(), space::HeadForm::table(), train::TrainOptions::table());
   }

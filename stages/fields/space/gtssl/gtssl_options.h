@@ -32,19 +32,20 @@ struct GtsslOptions : train::TrainOptions,
   static auto table() {
     using O = GtsslOptions;
     return std::tuple_cat(
-        std::tuple{
-            field("hidden", &O::hidden, "Channels of the encoder.")
-                .alias("hidden_channels")
-                .range(2, 4096),
-            field("interactions", &O::interactions, "Blocks of messages along third-order paths.")
-                .alias("num_interactions")
-                .range(1, 64),
-            field("path_budget", &O::path_budget,
-                  "Third-order paths alive at once: the memory of a step grows with it, not "
-                  "with the number of paths.")
-                .range(1, 1 << 24),
-            field("train_on_healthy_only", &O::train_on_healthy_only,
-                  "Train on the graphs of the first class alone.")},
+        std::tuple{field("hidden", &O::hidden, Purpose::kModel, "Channels of the encoder.")
+                       .first()
+                       .alias("hidden_channels")
+                       .range(2, 4096),
+                   field("interactions", &O::interactions, Purpose::kModel,
+                         "Blocks of messages along third-order paths.")
+                       .alias("num_interactions")
+                       .range(1, 64),
+                   field("path_budget", &O::path_budget, Purpose::kMemory,
+                         "Third-order paths alive at once: the memory of a step grows with it, not "
+                         "with the number of paths.")
+                       .range(1, 1 << 24),
+                   field("train_on_healthy_only", &O::train_on_healthy_only, Purpose::kData,
+                         "Train on the graphs of the first class alone.")},
         space::SgmpForm::table(), space::GrowthForm::table(), space::TreeLossOptions::table(),
         train::TrainOptions::table());
   }

@@ -23,10 +23,11 @@ struct SgmpForm {
         field("cutoff", &O::cutoff,
               "Last of the Gaussians of a distance, in median edge lengths; nothing is pruned.")
             .range(1e-3, 1e6),
-        field("aggregation", &O::aggregation,
+        field("aggregation", &O::aggregation, Purpose::kModel,
               "Of messages at the start of their paths: the mean, or the published sum.")
             .choices({"mean", "sum"}),
-        field("norm", &O::norm, "Normalisation of a block's input; published: none.")
+        field("norm", &O::norm, Purpose::kModel,
+              "Normalisation of a block's input; published: none.")
             .choices({"layer", "none"})};
   }
 };

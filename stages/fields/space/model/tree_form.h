@@ -34,10 +34,10 @@ struct HeadForm {
   static auto table() {
     using F = HeadForm;
     return std::tuple{
-        field("readout", &F::readout,
+        field("readout", &F::readout, Purpose::kModel,
               "Over the nodes of a graph: their mean, or their sum (add is another name for it).")
             .choices({"mean", "sum", "add"}),
-        field("head", &F::head,
+        field("head", &F::head, Purpose::kModel,
               "On the readout: published, two layers with half the width between; linear, one.")
             .choices({"published", "linear"})};
   }

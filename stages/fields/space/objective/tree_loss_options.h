@@ -16,13 +16,13 @@ struct TreeLossOptions {
   static auto table() {
     using O = TreeLossOptions;
     return std::tuple{
-        field("lambda_order", &O::lambda_order,
+        field("lambda_order", &O::lambda_order, Purpose::kLoss,
               "Weight of the partial order beside the growth of subtrees; 0 = without.")
             .range(0, 1e6),
-        field("delta_margin", &O::delta_margin,
+        field("delta_margin", &O::delta_margin, Purpose::kLoss,
               "How far apart the states of unrelated nodes are to be.")
             .range(0, 1e6),
-        field("order_negative", &O::order_negative,
+        field("order_negative", &O::order_negative, Purpose::kLoss,
               "Distance of unrelated nodes: l2, or its square, or order: by how much neither "
               "contains the other.")
             .choices({"l2", "l2sq", "order"})};

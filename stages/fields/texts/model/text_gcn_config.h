@@ -27,18 +27,20 @@ struct TextGcnForm {
   static auto table() {
     using F = TextGcnForm;
     return std::tuple{
-        field("model", &F::model,
+        field("model", &F::model, Purpose::kModel,
               "text_gcn, layers of a graph convolution; sgc, the power S^hops of the graph and one "
               "linear layer; ssgc, the mean of the powers, with alpha of the document itself.")
             .alias("model_type")
             .choices({"text_gcn", "sgc", "ssgc"}),
-        field("hidden_dims", &F::hidden_dims,
+        field("hidden_dims", &F::hidden_dims, Purpose::kModel,
               "Channels of the hidden layers of text_gcn, e.g. [200], one number a layer.")
             .range(1, 1 << 20),
-        field("dropout", &F::dropout,
+        field("dropout", &F::dropout, Purpose::kModel,
               "Share of a layer's inputs that training leaves out, but of the first layer's.")
+            .first()
             .range(0, 0.99),
-        field("act", &F::act, "Between layers.").choices({"relu", "prelu", "sigmoid", "tanh"}),
+        field("act", &F::act, Purpose::kModel, "Between layers.")
+            .choices({"relu", "prelu", "sigmoid", "tanh"}),
         field("bias", &F::bias, "Layers have a bias."),
         field("use_bn", &F::use_bn,
               "Batch normalisation after each layer, over all nodes; it needs the hidden state of "
@@ -49,7 +51,8 @@ struct TextGcnForm {
               "softmax: the last layer gives classes; mlp: it keeps its width, and linear layers "
               "that halve it follow.")
             .choices({"softmax", "mlp"}),
-        field("hops", &F::hops, "Powers of the graph that sgc and ssgc reach.").range(1, 64),
+        field("hops", &F::hops, Purpose::kModel, "Powers of the graph that sgc and ssgc reach.")
+            .range(1, 64),
         field("alpha", &F::alpha, "Weight of the document itself in ssgc.").range(0, 1)};
   }
   bool operator==(const TextGcnForm&) const = default;

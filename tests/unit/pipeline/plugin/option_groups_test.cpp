@@ -1,56 +1,62 @@
 #include "pipeline/plugin/option_groups.h"
 
-#include <algorithm>
 #include <catch2/catch.hpp>
+
+#include "kdgat/options.h"
 
 using nlohmann::json;
 
 namespace {
 
-json schema_of_names(const std::vector<std::string>& names) {
-  json properties = json::object();
-  for (const std::string& name : names) {
-    properties[name] = {{"type", "integer"}, {"description", "What " + name + " is."}};
+struct Trained {
+  int64_t zeal = 0, epochs = 1, kept = 0;
+  double lr = 0.1, kl_weight = 1;
+
+  static auto table() {
+    using O = Trained;
+    using kdgat::field, kdgat::Purpose;
+    return std::tuple{field("zeal", &O::zeal, "Zeal."),
+                      field("kl_weight", &O::kl_weight, Purpose::kLoss, "Weight."),
+                      field("lr", &O::lr, Purpose::kOptimiser, "Rate.").first("Try three."),
+                      field("epochs", &O::epochs, Purpose::kLength, "Epochs.").first(),
+                      field("kept", &O::kept, "Kept.").set_by({"watch", "why"})};
   }
-  return {{"properties", properties}};
-}
+};
+
+const json kSchema = kdgat::options_schema<Trained>();
 
 }  // namespace
 
-TEST_CASE("options are grouped by purpose, those without one last", "[option_groups]") {
-  const auto groups =
-      kdgat::grouped_options({"zeal", "lr", "scheduler_b", "scheduler_a", "patience", "kl_weight"});
+TEST_CASE("options are grouped by the purpose of their row, those without one last",
+          "[option_groups]") {
+  const auto groups = kdgat::grouped_options(kSchema);
   REQUIRE(groups.size() == 4);
   CHECK(groups[0].title == "Length of training");
-  CHECK(groups[0].names == std::vector<std::string>{"patience"});
-  CHECK(groups[1].names == std::vector<std::string>{"lr", "scheduler_a", "scheduler_b"});
+  CHECK(groups[0].names == std::vector<std::string>{"epochs"});
+  CHECK(groups[1].names == std::vector<std::string>{"lr"});
   CHECK(groups[2].title == "Loss");
   CHECK(groups[2].names == std::vector<std::string>{"kl_weight"});
   CHECK(groups[3].title == "Others");
-  CHECK(groups[3].names == std::vector<std::string>{"zeal"});
+  CHECK(groups[3].names == std::vector<std::string>{"kept", "zeal"});
 }
 
-TEST_CASE("names in the lists that no option has are told", "[option_groups]") {
-  const auto unknown = kdgat::unknown_in_groups({"lr", "max_epochs", "kl_weight"});
-  const auto has = [&](const std::string& name) {
-    return std::find(unknown.begin(), unknown.end(), name) != unknown.end();
-  };
-  CHECK(has("dropout"));
-  CHECK(has("scheduler_*"));
-  CHECK_FALSE(has("lr"));
-  CHECK_FALSE(has("max_epochs"));
-  CHECK_FALSE(has("*_weight"));
+TEST_CASE("a purpose of another version of the SDK counts as none", "[option_groups]") {
+  json schema = kSchema;
+  schema["properties"]["lr"]["x-purpose"] = "Gardening";
+  CHECK(kdgat::grouped_options(schema).back().names ==
+        std::vector<std::string>{"kept", "lr", "zeal"});
 }
 
-TEST_CASE("the first options of a schema stand in the order of the list", "[option_groups]") {
-  const json schema = schema_of_names({"dropout", "aaa", "max_epochs", "lr"});
-  CHECK(kdgat::first_of(schema) == std::vector<std::string>{"max_epochs", "lr", "dropout"});
-  const std::string text = kdgat::options_text_of(schema, kdgat::first_of(schema));
-  CHECK(text.find("--max-epochs") < text.find("--lr"));
-  CHECK(text.find("--lr") < text.find("--dropout"));
-  CHECK(text.find("--aaa") == std::string::npos);
-  const std::string all = kdgat::options_by_purpose(schema);
-  CHECK(all.find("Others\n  --aaa") != std::string::npos);
+TEST_CASE("the options to look at first have the order of their purposes", "[option_groups]") {
+  CHECK(kdgat::first_options(kSchema) == std::vector<std::string>{"epochs", "lr"});
+  const std::string all = kdgat::options_by_purpose(kSchema);
+  CHECK(all.find("Others\n  --kept") != std::string::npos);
   CHECK(all.find("\nOptimiser\n  --lr") != std::string::npos);
   CHECK(kdgat::options_by_purpose(json::object()) == "  (none)\n");
+}
+
+TEST_CASE("what a verb sets by its own words is no option of it", "[option_groups]") {
+  CHECK_FALSE(kdgat::options_of_verb(kSchema, "watch")["properties"].contains("kept"));
+  CHECK(kdgat::options_of_verb(kSchema, "score")["properties"].contains("kept"));
+  CHECK(kdgat::options_of_verb(kSchema, "watch")["properties"].contains("zeal"));
 }
