@@ -38,7 +38,7 @@ kdgat_add_room(kdgat_core pipeline/system
   clock database git hash home_path json_file log machine owned_fd parallel program secrets signals
   subprocess temporary tensor_file)
 kdgat_add_room(kdgat_core pipeline/tune
-  admission replicate_runs replicate_table space sweep sweep_record sweep_table saved_sweep
+  admission replicate_runs replicate_table space sweep sweep_record sweep_table
   trial_process tuned_steps)
 kdgat_add_room(kdgat_core pipeline/verbs
   adapt_verb completion_verb config_verb data_verb describe_verb doctor_verb export_verb fit_verb
@@ -47,14 +47,15 @@ kdgat_add_room(kdgat_core pipeline/verbs
   version_verb watch_verb why_verb)
 kdgat_add_room(kdgat_core pipeline/verbs/commands
   completion_at completion_lists line_output log_stage next_commands run_command run_replicates
-  score_rows software_bill submit_flags tune_values watch_metrics watch_view)
+  score_output score_rows software_bill submit_flags tune_values typed_words watch_metrics
+  watch_request watch_view)
 kdgat_add_room(kdgat_core pipeline/verbs/runs
-  runs_actions runs_compare runs_curves runs_list runs_note runs_remove runs_show runs_tables
-  runs_words)
+  compared_runs runs_actions runs_compare runs_curves runs_list runs_note runs_remove runs_show
+  runs_tables runs_words)
 kdgat_add_room(kdgat_core pipeline/verbs/data data_request)
 kdgat_add_room(kdgat_core pipeline/verbs/json
-  json_forms json_forms_data json_forms_logs json_forms_program json_forms_runs json_forms_work
-  json_parts)
+  help_json json_forms json_forms_data json_forms_logs json_forms_program json_forms_runs
+  json_forms_work json_parts)
 kdgat_add_room(kdgat_core pipeline/verbs/plan plan_estimate progress_flag run_preview)
 target_sources(kdgat_core PRIVATE ${CMAKE_BINARY_DIR}/generated/linked_libraries.cpp)
 target_include_directories(kdgat_core PUBLIC .)

@@ -30,15 +30,15 @@ struct AlarmQueue::State {
         limits(limit),
         pacer(chosen.rate) {}
 
-  /// The thread's work: to the last line, or until there is no patience left.
+  /// The thread's work: to the last one, or until there is no patience left.
   void run();
-  bool next_line(Lock& lock, std::string& line);
-  void deliver(Lock& lock, const std::string& line);
-  Delivery attempt(const std::string& line);
+  std::optional<AlarmNews> next(Lock& lock);
+  void deliver(Lock& lock, const AlarmNews& news);
+  Delivery attempt(const AlarmNews& news);
   void say(const std::string& level, const std::string& message) const {
     if (tell) tell(level, "alarms to " + name + ": " + message);
   }
-  void push(const std::string& line);
+  void push(AlarmItem item);
   void drop_front();
   /// All but the newest.
   void hold_back();
@@ -53,79 +53,73 @@ struct AlarmQueue::State {
 
   mutable std::mutex mutex;  ///< of all below; held for moments
   std::condition_variable changed, done;
-  std::deque<std::string> lines;
+  std::deque<AlarmItem> items;
   std::size_t bytes = 0;
   Pacer pacer;
   AlarmCounts count;
-  int64_t unsaid = 0;        ///< suppressed since the last line
+  int64_t unsaid = 0;        ///< suppressed since the last one
   int64_t lost = 0;          ///< dropped since it was last said
   bool is_failing = false;   ///< the last attempt failed, and that was said
   bool has_refused = false;  ///< said, once
   bool is_ending = false, is_over = false, has_ended = false;
 };
 
-std::string with_suppressed(const std::string& line, int64_t suppressed) {
-  if (suppressed == 0 || line.size() < 2 || line.back() != '}') return line;
-  const std::string member = (line.size() > 2 ? "," : "") + std::string("\"suppressed\":");
-  return line.substr(0, line.size() - 1) + member + std::to_string(suppressed) + "}";
-}
-
-void AlarmQueue::State::push(const std::string& line) {
-  lines.push_back(line);
-  bytes += line.size();
-  while (lines.size() > limits.most_lines || (bytes > limits.most_bytes && lines.size() > 1)) {
+void AlarmQueue::State::push(AlarmItem item) {
+  bytes += size_of(item);
+  items.push_back(std::move(item));
+  while (items.size() > limits.most_items || (bytes > limits.most_bytes && items.size() > 1)) {
     drop_front();
   }
 }
 
 void AlarmQueue::State::drop_front() {
-  bytes -= lines.front().size();
-  lines.pop_front();
+  bytes -= size_of(items.front());
+  items.pop_front();
   ++count.dropped;
   if (++lost == 1 && !is_over) {
-    say("warning", "it takes none, " + grouped(static_cast<int64_t>(lines.size())) +
+    say("warning", "it takes none, " + grouped(static_cast<int64_t>(items.size())) +
                        " wait; the oldest are dropped from now on");
   }
 }
 
 void AlarmQueue::State::hold_back() {
-  const auto held = static_cast<int64_t>(lines.size()) - 1;
+  const auto held = static_cast<int64_t>(items.size()) - 1;
   count.suppressed += held;
   unsaid += held;
-  lines.erase(lines.begin(), lines.end() - 1);
-  bytes = lines.front().size();
+  items.erase(items.begin(), items.end() - 1);
+  bytes = size_of(items.front());
 }
 
-/// Waits for one that may go; false at the end.
-bool AlarmQueue::State::next_line(Lock& lock, std::string& line) {
+/// Waits for one that may go; none at the end.
+std::optional<AlarmNews> AlarmQueue::State::next(Lock& lock) {
   while (true) {
-    wait_for(changed, lock, [&] { return is_ending || !lines.empty(); });
-    if (lines.empty() || patience.is_over()) return false;
+    wait_for(changed, lock, [&] { return is_ending || !items.empty(); });
+    if (items.empty() || patience.is_over()) return std::nullopt;
     const Deadline from = pacer.next();
     if (Clock::now() >= from) break;
     hold_back();
     if (is_ending) break;
     changed.wait_until(lock, from);
   }
-  line = with_suppressed(lines.front(), std::exchange(unsaid, 0));
-  bytes -= lines.front().size();
-  lines.pop_front();
-  return true;
+  bytes -= size_of(items.front());
+  AlarmNews out{std::move(items.front()), std::exchange(unsaid, 0)};
+  items.pop_front();
+  return out;
 }
 
-Delivery AlarmQueue::State::attempt(const std::string& line) {
+Delivery AlarmQueue::State::attempt(const AlarmNews& news) {
   try {
-    return sink->write(line, patience);
+    return sink->write(news, patience);
   } catch (const std::exception& e) {  // of the sink's: nothing may end the thread
     return {Outcome::kRefused, e.what()};
   }
 }
 
-void AlarmQueue::State::deliver(Lock& lock, const std::string& line) {
+void AlarmQueue::State::deliver(Lock& lock, const AlarmNews& news) {
   constexpr double kShortest = 0.02;  // at the end
   for (double pause = limits.first_pause;; pause = std::min(2 * pause, limits.longest_pause)) {
     lock.unlock();
-    const Delivery delivery = attempt(line);
+    const Delivery delivery = attempt(news);
     lock.lock();
     if (delivery.outcome != Outcome::kAgain) {
       settled(delivery);
@@ -170,8 +164,11 @@ void AlarmQueue::State::settled(const Delivery& delivery) {
 
 void AlarmQueue::State::run() {
   Lock lock(mutex);
-  std::string line;
-  while (!has_ended && next_line(lock, line)) deliver(lock, line);
+  while (!has_ended) {
+    const std::optional<AlarmNews> news = next(lock);
+    if (!news) break;
+    deliver(lock, *news);
+  }
   lock.unlock();
   sink->close();
   lock.lock();
@@ -188,14 +185,14 @@ AlarmQueue::AlarmQueue(ChosenSink chosen, AlarmTell tell, const QueueLimits& lim
 
 AlarmQueue::~AlarmQueue() { finish(Clock::now()); }
 
-void AlarmQueue::send(const std::string& line) {
+void AlarmQueue::send(AlarmItem item) {
   const Lock lock(state_->mutex);
   if (state_->is_ending || state_->has_ended) {
     ++state_->count.dropped;
     ++state_->lost;
     return;
   }
-  state_->push(line);
+  state_->push(std::move(item));
   state_->changed.notify_one();
 }
 
@@ -218,10 +215,10 @@ void AlarmQueue::finish(Deadline until) {
     state.done.wait_until(lock, deadline_in(kToLetGo), is_over);
   }
   // Of a sink that is not let go of one more, which it has and may or may not write.
-  const auto left = static_cast<int64_t>(state.lines.size()) + (state.is_over ? 0 : 1);
+  const auto left = static_cast<int64_t>(state.items.size()) + (state.is_over ? 0 : 1);
   state.count.dropped += left;
   state.lost += left;
-  state.lines.clear();
+  state.items.clear();
   state.bytes = 0;
   if (state.lost > 0) {
     state.say("warning", grouped(state.lost) + " were not taken and are lost");

@@ -26,7 +26,7 @@ struct AlarmCounts {
 };
 
 struct QueueLimits {
-  std::size_t most_lines = 1024;
+  std::size_t most_items = 1024;
   std::size_t most_bytes = std::size_t{4} << 20;
   double first_pause = 0.1, longest_pause = 30;  ///< seconds between two attempts
 };
@@ -39,10 +39,10 @@ class AlarmQueue {
   /// Like finish() at once.
   ~AlarmQueue();
 
-  /// Never waits. When it is full the oldest line goes.
-  void send(const std::string& line);
+  /// Never waits. When it is full the oldest one goes.
+  void send(AlarmItem item);
 
-  /// No more lines come: what is there is written without further pauses, whatever the rate.
+  /// No more come: what is there is written without further pauses, whatever the rate.
   void begin_end();
   /// Waits for that until the deadline; what is left then is dropped, and said. A sink that the
   /// system does not let go of keeps its thread, which ends with the process. May be called again.
@@ -57,8 +57,5 @@ class AlarmQueue {
   std::optional<BusFrames> bus_frames_;
   bool is_joined_ = false;
 };
-
-/// The lines of a JSON object with the member "suppressed" at its end; itself for none.
-std::string with_suppressed(const std::string& line, int64_t suppressed);
 
 }  // namespace kdgat

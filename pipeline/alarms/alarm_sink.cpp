@@ -54,6 +54,27 @@ const AlarmKind& kind_named(const std::string& words) {
 
 }  // namespace
 
+std::size_t size_of(const AlarmItem& item) {
+  if (const auto* line = std::get_if<std::string>(&item)) return line->size();
+  const auto& alarm = std::get<AlarmEvent>(item);
+  std::size_t out = sizeof(AlarmEvent) + alarm.file.size() + alarm.model.size();
+  for (const auto* texts : {&alarm.ids, &alarm.names, &alarm.reasons}) {
+    for (const std::string& text : *texts) out += sizeof(std::string) + text.size();
+  }
+  return out;
+}
+
+std::string AlarmNews::line() const {
+  const auto* other = std::get_if<std::string>(&item);
+  std::string out =
+      other != nullptr
+          ? *other
+          : nlohmann::json(alarm()).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  if (suppressed == 0 || out.size() < 2 || out.back() != '}') return out;
+  out.pop_back();
+  return out + (out.size() > 1 ? "," : "") + "\"suppressed\":" + std::to_string(suppressed) + "}";
+}
+
 std::span<const AlarmKind> alarm_kinds() { return kAlarmKinds; }
 
 ChosenSink choose_alarm_sink(const std::string& words) {

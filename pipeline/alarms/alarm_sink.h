@@ -1,6 +1,6 @@
-// Where lines go that tell of alarms: one sink, and the table of kinds by which words behind
-// --alarm choose one. A sink owns its file, socket or program, and is used by one thread alone. It
-// knows neither queues nor rates (alarm_queue.h).
+// Where alarms go: one sink, and the table of kinds by which words behind --alarm choose one. What
+// comes is a value until a sink writes it in its own form. A sink owns its file, socket or program,
+// and is used by one thread alone. It knows neither queues nor rates (alarm_queue.h).
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,36 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
+#include <variant>
 
+#include "kdgat/event.h"
 #include "pipeline/alarms/alarm_words.h"
 #include "pipeline/alarms/patience.h"
 
 namespace kdgat {
 
-/// What became of a line.
+/// An alarm, or a line of JSON of another kind, which only sinks that write lines take.
+using AlarmItem = std::variant<AlarmEvent, std::string>;
+
+/// About so many bytes.
+std::size_t size_of(const AlarmItem& item);
+
+/// One of them on its way to a sink.
+struct AlarmNews {
+  AlarmItem item;
+  int64_t suppressed = 0;  ///< held back by the rate since the one before
+
+  /// As JSON, without an end of line; "suppressed" stands at its end, unless it is 0.
+  std::string line() const;
+  const AlarmEvent& alarm() const { return std::get<AlarmEvent>(item); }
+};
+
+/// What became of it.
 enum class Outcome {
   kDone,     ///< whoever is behind the sink has it, as far as the kind can know
-  kAgain,    ///< not now: the same line is to be tried later
-  kRefused,  ///< this line never
-  kEnded,    ///< no line any more
+  kAgain,    ///< not now: the same is to be tried later
+  kRefused,  ///< this one never
+  kEnded,    ///< nothing any more
 };
 
 struct Delivery {
@@ -42,10 +59,9 @@ class AlarmSink {
   AlarmSink& operator=(const AlarmSink&) = delete;
   virtual ~AlarmSink() = default;
 
-  /// One event as JSON, without an end of line in it. May wait for as long as there is patience.
-  /// After kAgain the next call brings the same line.
-  virtual Delivery write(std::string_view line, const Patience& patience) = 0;
-  /// After the last line: what is buffered goes to where it is to stay.
+  /// May wait for as long as there is patience. After kAgain the next call brings the same.
+  virtual Delivery write(const AlarmNews& news, const Patience& patience) = 0;
+  /// After the last one: what is buffered goes to where it is to stay.
   virtual void close() {}
   /// Of a sink that writes to an interface of SocketCAN.
   virtual std::optional<BusFrames> bus_frames() const { return std::nullopt; }

@@ -90,10 +90,8 @@ AlarmSinks::AlarmSinks(const std::vector<std::string>& words, AlarmSinkOptions o
 
 AlarmSinks::~AlarmSinks() { finish(0); }
 
-void AlarmSinks::send(const nlohmann::json& event) {
-  if (queues_.empty()) return;
-  const std::string line = event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  for (const auto& queue : queues_) queue->send(line);
+void AlarmSinks::send(const AlarmItem& item) {
+  for (const auto& queue : queues_) queue->send(item);
 }
 
 void AlarmSinks::finish(double seconds) {

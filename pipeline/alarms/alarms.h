@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -32,8 +31,8 @@ class AlarmSinks {
   /// Like finish(0).
   ~AlarmSinks();
 
-  /// An AlarmEvent as JSON, to every sink; never waits for one.
-  void send(const nlohmann::json& event);
+  /// To every sink; never waits for one.
+  void send(const AlarmItem& item);
 
   /// Writes all that is queued, for so many seconds at most and little more; what is left is
   /// counted and said. Nothing is sent afterwards. May be called again.

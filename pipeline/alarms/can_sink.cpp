@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
 
@@ -22,10 +21,8 @@ namespace {
 
 constexpr const char* kOverUdp = "udp:";
 
-can_frame frame_of(uint32_t id, std::string_view line) {
-  const nlohmann::json json = nlohmann::json::parse(line);
-  const AlarmBytes bytes =
-      alarm_bytes(json.get<AlarmEvent>(), json.value("suppressed", int64_t{0}));
+can_frame frame_of(uint32_t id, const AlarmNews& news) {
+  const AlarmBytes bytes = alarm_bytes(news.alarm(), news.suppressed);
   can_frame frame{};
   frame.can_id = id;
   frame.can_dlc = CAN_MAX_DLEN;
@@ -81,8 +78,8 @@ class CanSocket {
 class CanSink : public AlarmSink {
  public:
   CanSink(uint32_t id, CanSocket socket) : id_(id), socket_(std::move(socket)) {}
-  Delivery write(std::string_view line, const Patience&) override {
-    return socket_.send(frame_of(id_, line));
+  Delivery write(const AlarmNews& news, const Patience&) override {
+    return socket_.send(frame_of(id_, news));
   }
   std::optional<BusFrames> bus_frames() const override {
     return BusFrames{socket_.interface(), id_};
@@ -98,8 +95,8 @@ class CanSink : public AlarmSink {
 class CanUdpSink : public AlarmSink {
  public:
   CanUdpSink(uint32_t id, UdpSender sender) : id_(id), sender_(std::move(sender)) {}
-  Delivery write(std::string_view line, const Patience& patience) override {
-    const can_frame frame = frame_of(id_, line);
+  Delivery write(const AlarmNews& news, const Patience& patience) override {
+    const can_frame frame = frame_of(id_, news);
     return sender_.send({reinterpret_cast<const char*>(&frame), sizeof frame}, patience);
   }
 

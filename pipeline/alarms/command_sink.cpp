@@ -23,23 +23,21 @@ namespace {
 /// A time as the event has it; "" where the log has none.
 std::string time_text(const nlohmann::json& time) { return time.is_null() ? "" : time.dump(); }
 
-/// What the line says.
-std::vector<std::string> variables_of(std::string_view line) {
-  const nlohmann::json json = nlohmann::json::parse(line);
-  const AlarmEvent alarm = json.get<AlarmEvent>();
+std::vector<std::string> variables_of(const AlarmNews& news) {
+  const AlarmEvent& alarm = news.alarm();
   std::vector<std::string> out;
   const auto add = [&](const char* name, const std::string& value) {
     out.push_back(std::string("KDGAT_ALARM_") + name + "=" + value);
   };
-  add("JSON", std::string(line));
+  add("JSON", news.line());
   add("STATE", alarm.open ? "opened" : "closed");
   add("NUMBER", std::to_string(alarm.alarm));
   add("BEGIN", time_text(alarm.begin));
   add("END", time_text(alarm.end));
   add("SCORE", format_number("%.9g", alarm.peak));
   add("IDS", joined(alarm.ids, " "));
-  add("REASONS", joined(detail::texts(json, "reasons"), "; "));
-  add("MODEL", detail::value_or(json, "model", std::string()));
+  add("REASONS", joined(alarm.reasons, "; "));
+  add("MODEL", alarm.model);
   add("FILE", alarm.file);
   return out;
 }
@@ -68,13 +66,13 @@ class CommandSink : public AlarmSink {
   CommandSink(std::vector<std::string> words, double seconds)
       : words_(std::move(words)), seconds_(seconds) {}
 
-  Delivery write(std::string_view line, const Patience& patience) override {
+  Delivery write(const AlarmNews& news, const Patience& patience) override {
     constexpr double kToStart = 30, kToKill = 5;  // more than the guard takes
     const auto read = [&](Subprocess& guard, Deadline until) {
       return guard.read_line(until, kMostAnswer, [&] { return patience.is_over(); });
     };
     try {
-      Subprocess guard({beside_executable("kdgat").string(), kGuardVerb}, variables_of(line));
+      Subprocess guard({beside_executable("kdgat").string(), kGuardVerb}, variables_of(news));
       const Deadline started_until = deadline_in(kToStart);
       guard.write(guard_request(words_), started_until);
       auto answer = read(guard, started_until);

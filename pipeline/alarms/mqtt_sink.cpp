@@ -19,7 +19,7 @@ class MqttSink : public AlarmSink {
   MqttSink(std::string program, nlohmann::json broker)
       : program_(std::move(program)), broker_(std::move(broker)) {}
 
-  Delivery write(std::string_view line, const Patience& patience) override {
+  Delivery write(const AlarmNews& news, const Patience& patience) override {
     constexpr double kSeconds = 30;  // more than the program gives the broker
     const Deadline until = deadline_in(kSeconds);
     try {
@@ -28,7 +28,7 @@ class MqttSink : public AlarmSink {
         process_->write(broker_.dump() + "\n", until);
       }
       // One that has ended may have said why before.
-      process_->write(std::string(line) + "\n", until);
+      process_->write(news.line() + "\n", until);
       const auto answer =
           process_->read_line(until, kMostAnswer, [&] { return patience.is_over(); });
       if (answer == "ok") return {};

@@ -8,11 +8,9 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
 
-#include "kdgat/event.h"
 #include "pipeline/alarms/sinks.h"
 #include "pipeline/alarms/udp_sender.h"
 #include "pipeline/show/text.h"
@@ -96,13 +94,13 @@ LocalSocket local_socket(const AlarmWords& words, const std::string& path) {
   }
 }
 
-/// Hands lines on to what has a send() of its own.
+/// Hands lines to what has a send() of its own.
 template <class Sender>
 class SenderSink : public AlarmSink {
  public:
   explicit SenderSink(Sender sender) : sender_(std::move(sender)) {}
-  Delivery write(std::string_view line, const Patience& patience) override {
-    return sender_.send(line, patience);
+  Delivery write(const AlarmNews& news, const Patience& patience) override {
+    return sender_.send(news.line(), patience);
   }
 
  private:
@@ -142,16 +140,16 @@ class SyslogSink : public AlarmSink {
  public:
   SyslogSink(int facility, LocalSocket socket) : facility_(facility), socket_(std::move(socket)) {}
 
-  Delivery write(std::string_view line, const Patience& patience) override {
-    const AlarmEvent alarm = nlohmann::json::parse(line).get<AlarmEvent>();
+  Delivery write(const AlarmNews& news, const Patience& patience) override {
     const std::time_t now = std::time(nullptr);
     std::tm local{};
     std::array<char, 32> time{};
     ::localtime_r(&now, &local);
     std::strftime(time.data(), time.size(), "%b %e %H:%M:%S", &local);
-    std::string text = "<" + std::to_string(facility_ | (alarm.open ? LOG_WARNING : LOG_NOTICE)) +
+    std::string text = "<" +
+                       std::to_string(facility_ | (news.alarm().open ? LOG_WARNING : LOG_NOTICE)) +
                        ">" + time.data() + " kdgat[" + std::to_string(::getpid()) + "]: ";
-    return socket_.send(text.append(line), patience);
+    return socket_.send(text.append(news.line()), patience);
   }
 
  private:

@@ -43,8 +43,8 @@ class StreamSink : public AlarmSink {
  public:
   explicit StreamSink(int fd) : fd_(fd) {}
 
-  Delivery write(std::string_view line, const Patience& patience) override {
-    const std::string text = std::string(line) + '\n';
+  Delivery write(const AlarmNews& news, const Patience& patience) override {
+    const std::string text = news.line() + '\n';
     Delivery out = write_on(fd_, text, done_, patience);
     if (out.outcome != Outcome::kAgain) done_ = 0;
     return out;
@@ -83,8 +83,8 @@ class FileSink : public AlarmSink {
     }
   }
 
-  Delivery write(std::string_view line, const Patience& patience) override {
-    const std::string text = std::string(line) + '\n';
+  Delivery write(const AlarmNews& news, const Patience& patience) override {
+    const std::string text = news.line() + '\n';
     if (!is_the_file_there()) close();
     if (file_.get() < 0) {
       if (const int error = open()) return {Outcome::kAgain, reason(error)};

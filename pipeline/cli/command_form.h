@@ -3,10 +3,11 @@
 #pragma once
 
 #include <initializer_list>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "pipeline/plugin/schema.h"
 
 namespace kdgat {
 
@@ -35,9 +36,9 @@ struct CommandForm {
   /// An option that a schema describes: a flag and a key.
   struct Option {
     std::string key;
-    nlohmann::json schema;
+    OptionSchema option;
 
-    bool takes_value() const { return schema.value("type", "") != "boolean"; }  ///< as a flag
+    bool takes_value() const { return option.type != "boolean"; }  ///< as a flag
   };
 
   std::string called;                ///< "kdgat data import"

@@ -192,12 +192,12 @@ CommandLine::Flag CommandLine::flag_named(const std::string& name) {
   std::replace(key.begin(), key.end(), '-', '_');
   const nlohmann::json* schema = options_.schema ? options_.schema(key) : nullptr;
   if (schema == nullptr) return {name, Takes::kOne, {}};
-  const std::string type = schema->value("type", "");
-  const bool is_list = type == "array" && (*schema)["items"].value("type", "") != "string";
+  const OptionSchema option = read_option(*schema);
+  const bool is_list = option.type == "array" && option.element().type != "string";
   return {name,
-          type == "boolean" ? Takes::kBoolean
-          : is_list         ? Takes::kNumbers
-                            : Takes::kOne,
+          option.type == "boolean" ? Takes::kBoolean
+          : is_list                ? Takes::kNumbers
+                                   : Takes::kOne,
           [this, key](const std::string& value) { options_.set(key, value); }};
 }
 
@@ -208,7 +208,7 @@ void CommandLine::fill(CommandForm& form) const {
         {CLI::detail::split(flag.names, ','), flag.takes != Takes::kNothing, flag.offer});
   }
   for (const std::string& key : options_.keys ? options_.keys() : Words()) {
-    form.options.push_back({key, *options_.schema(key)});
+    form.options.push_back({key, read_option(*options_.schema(key))});
   }
   form.takes_keys = options_.also_as_keys;
   form.of_profile = options_.of_profile;

@@ -332,13 +332,14 @@ json import_data(const fs::path& source, const fs::path& folder, const json& opt
       data::import_source(data::all_domains(), source, folder, options, progress, cancelled);
   output.keep();
   const json facts = open_prepared(folder).facts;
+  const auto common = record::read<StoreFacts>(facts);
   json out = {{"folder", folder.string()},
               {"reused", report.reused},
               {"rows", report.rows},
               {"graphs", report.graphs},
-              {"unlabelled", facts.at("unlabelled")},
+              {"unlabelled", common.unlabelled},
               {"sources", report.sources},
-              {"parts", facts.at("parts")},
+              {"parts", record::write<json>(common.parts)},
               {"warnings", report.warnings},
               {"unused", data::unused_in(report.warnings)}};
   for (const char* key : {"attack", "num_ids", domain_of(facts).facts_key()}) {
@@ -368,8 +369,17 @@ json inspect_data(const fs::path& path, const json& options, const DataProgress&
   return out;
 }
 
+namespace {
+
+struct Warned {
+  data::Notes warnings;
+  static auto keys() { return std::tuple{key("warnings", &Warned::warnings)}; }
+};
+
+}  // namespace
+
 std::vector<Diagnostic> warnings_of(const json& result, bool all) {
-  const data::Notes notes = result.value("warnings", data::Notes());
+  const data::Notes notes = record::read<Warned>(result).warnings;
   return all ? data::as_diagnostics(notes) : data::in_short(notes);
 }
 

@@ -5,21 +5,33 @@
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "pipeline/profile/profile.h"
+#include "pipeline/system/record.h"
 
 namespace kdgat {
 
+/// What the facts of every graph store say.
+struct StoreFacts {
+  int64_t unlabelled = 0;                                      ///< graphs
+  std::optional<std::map<std::string, nlohmann::json>> parts;  ///< graphs of each
+  static auto keys() {
+    return std::tuple{key("unlabelled", &StoreFacts::unlabelled), key("parts", &StoreFacts::parts)};
+  }
+};
+
 struct PreparedData {
-  std::filesystem::path folder;  ///< holds graphs.safetensors and split.safetensors; of texts
-                                 ///< and ratings the former alone
-  std::string fingerprint;       ///< content of the store and of the split
-  nlohmann::json facts;          ///< of the graph store, and "parts": {"train": n, "val": n, ...}
-  std::string summary;           ///< one line: "3 files, 1,412 windows (167 attack)"
+  std::filesystem::path folder;      ///< holds graphs.safetensors and split.safetensors; of texts
+                                     ///< and ratings the former alone
+  std::string fingerprint;           ///< content of the store and of the split
+  nlohmann::json facts;              ///< of the graph store: StoreFacts and what its domain adds
+  std::string summary;               ///< one line: "3 files, 1,412 windows (167 attack)"
   std::vector<Diagnostic> warnings;  ///< those of what is not used as one, which counts them
   bool reused = false;
   std::string domain{};  ///< of its store; "" = not known

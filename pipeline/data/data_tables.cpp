@@ -9,11 +9,20 @@
 #include "pipeline/data/domains.h"
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
+#include "pipeline/system/record.h"
 
 namespace kdgat {
 namespace {
 
 using nlohmann::json;
+
+/// What is shown of a store.
+struct Inspected {
+  json options, facts;
+  static auto keys() {
+    return std::tuple{key("options", &Inspected::options), key("facts", &Inspected::facts)};
+  }
+};
 
 /// "window=100 stride=100 ..." without what no one sets.
 std::string options_line(const json& options) {
@@ -41,7 +50,7 @@ void print(std::ostream& out, const data::Description& description, const json& 
   for (const auto& block : description.blocks) {
     if (block.kind == Kind::kText) out << block.text;
     if (block.kind == Kind::kTable) out << table_text(block.table);
-    if (block.kind == Kind::kOptions) out << options_line(result.at("options"));
+    if (block.kind == Kind::kOptions) out << options_line(record::read<Inspected>(result).options);
   }
 }
 
@@ -53,19 +62,20 @@ void print_import(std::ostream& out, const json& result) {
 }
 
 void print_inspect(std::ostream& out, const json& result) {
-  const auto& domain = *data::domain_of_facts(data::all_domains(), result.at("facts"));
+  const auto& domain =
+      *data::domain_of_facts(data::all_domains(), record::read<Inspected>(result).facts);
   print(out, domain.wording().of_store(result), result);
 }
 
 void print_inject(std::ostream& out, const json& result) {
   Table table(Table::Align::kRightButFirst);
   table.add({"file", "attacks", "rows", "attack rows", "added", "changed", "removed", "no room"});
-  for (const json& file : result.at("files")) {
-    std::vector<std::string> row = {result.at("folder").get<std::string>() + "/" +
-                                    file.at("file").get<std::string>()};
-    for (const char* key :
-         {"attacks", "rows", "attack_rows", "added", "changed", "removed", "no_room"}) {
-      row.push_back(grouped(file.at(key).get<int64_t>()));
+  const auto written = record::read<InjectedFiles>(result);
+  for (const InjectedFile& file : written.files) {
+    std::vector<std::string> row = {written.folder + "/" + file.file};
+    for (const int64_t count : {file.attacks, file.rows, file.attack_rows, file.added, file.changed,
+                                file.removed, file.no_room}) {
+      row.push_back(grouped(count));
     }
     table.add(std::move(row));
   }

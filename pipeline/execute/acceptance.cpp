@@ -81,7 +81,7 @@ std::vector<JudgedRequirement> judge_job(const FrozenRun& frozen, const fs::path
 int tell_unmet(const std::vector<JudgedRequirement>& judged, Status& status) {
   int code = 0;
   for (const JudgedRequirement& one : judged) {
-    if (one.is_met()) continue;
+    if (one.is_met) continue;
     status.message("error", one.problem);
     code = static_cast<int>(ExitCode::kUnmet);
   }

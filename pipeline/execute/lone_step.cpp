@@ -32,7 +32,7 @@ json plan_alone(const PlannedStep& step, const Profile& profile, const PluginCat
   const StageAnswer answer = plan_in_child(
       {"plan", plugin, make_request(input, step, {}, ""), step.spec.allocator}, process);
   if (answer.code != 0) throw Error(static_cast<ExitCode>(answer.code), answer.diagnostics);
-  if (!answer.result.contains("memory")) {
+  if (answer.planned().memory.is_null()) {
     throw Error(ExitCode::kUsage, "the stage " + plugin.name + " plans no memory",
                 "stages that train do: kdgat plugins list");
   }

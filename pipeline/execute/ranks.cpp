@@ -11,8 +11,10 @@
 #include "kdgat/atomic_file.h"
 #include "kdgat/event.h"
 #include "kdgat/exact_json.h"
+#include "kdgat/stage.h"
 #include "pipeline/system/json_file.h"
 #include "pipeline/system/log.h"
+#include "pipeline/system/record.h"
 #include "pipeline/system/signals.h"
 
 namespace kdgat {
@@ -40,9 +42,18 @@ StageCall call_of_rank(StageCall call, int rank, int world, const std::string& s
   return call;
 }
 
+/// What of a request changes from rank to rank.
+struct RankRequest {
+  std::string device;
+  MemoryRequest memory;
+  static auto keys() {
+    return std::tuple{key("device", &RankRequest::device), key("memory", &RankRequest::memory)};
+  }
+};
+
 /// "cuda" becomes the device of this process.
 void choose_device(StageCall& call, int local_rank) {
-  if (call.request.at("device") == "cuda") {
+  if (record::read<RankRequest>(call.request).device == "cuda") {
     call.request["device"] = "cuda:" + std::to_string(local_rank);
   }
 }
@@ -65,11 +76,11 @@ class LocalRanks {
     fs::remove(store);
     for (int rank = 0; rank < world; ++rank) {
       StageCall own = call_of_rank(call, rank, world, "file:" + store);
-      json& limit = own.request["memory"]["limit"];
-      const bool is_cpu = own.request.at("device") == "cpu";
-      limit = limit.get<int64_t>() == 0 && !is_cpu
-                  ? 0
-                  : static_cast<int64_t>(memory) / (is_cpu ? world : 1);
+      const auto asked = record::read<RankRequest>(own.request);
+      const bool is_cpu = asked.device == "cpu";
+      own.request["memory"]["limit"] = asked.memory.limit == 0 && !is_cpu
+                                           ? 0
+                                           : static_cast<int64_t>(memory) / (is_cpu ? world : 1);
       choose_device(own, rank);
       if (rank > 0) {
         fs::create_directories(scratch(rank));

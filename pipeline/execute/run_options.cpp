@@ -38,9 +38,7 @@ class OptionSchemas {
     static const json any = json::object();
     if (key == "data.path" || published_key(key, catalog_) != nullptr) return &any;
     for (const auto& [name, plugin] : catalog_.all()) {
-      for (const json& refused : plugin.refused) {
-        if (refused.value("name", "") == last) return &any;
-      }
+      if (plugin.refused_key(last) != nullptr) return &any;
     }
     return nullptr;
   }

@@ -10,6 +10,7 @@
 #include "pipeline/profile/seed_words.h"
 #include "pipeline/records/record_targets.h"
 #include "pipeline/run/step_metrics.h"
+#include "pipeline/system/record.h"
 #include "pipeline/system/signals.h"
 
 namespace kdgat {
@@ -92,20 +93,18 @@ std::vector<std::string> RunSession::announced_figures() const {
   std::vector<std::string> out;
   ask_stages(input(sketch, std::nullopt), process(),
              [&](const PlannedStep&, const StageAnswer& answer) {
-               const json figures = answer.result.value("figures", json::array());
-               for (const json& name : figures) {
-                 if (name.is_string()) out.push_back(name);
-               }
+               const std::vector<std::string> figures = answer.planned().figures;
+               out.insert(out.end(), figures.begin(), figures.end());
              });
   return out;
 }
 
 void RunSession::check_parts(const PreparedData& data) const {
-  const auto parts = data.facts.find("parts");
-  if (requirements.empty() || parts == data.facts.end() || !parts->is_object()) return;
+  const auto facts = record::read<StoreFacts>(data.facts);
+  if (requirements.empty() || !facts.parts) return;
   KnownNames known = known_;
   known.parts.emplace();
-  for (const auto& [name, graphs] : parts->items()) {
+  for (const auto& [name, graphs] : *facts.parts) {
     known.parts->push_back(name.substr(name.rfind('/') + 1));  // "test/test_01"; npos + 1 = 0
   }
   std::vector<Diagnostic> problems = check_names(requirements, known);

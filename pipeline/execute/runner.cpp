@@ -4,10 +4,19 @@
 
 #include "pipeline/execute/step_run.h"
 #include "pipeline/run/run_figures.h"
+#include "pipeline/system/record.h"
 #include "pipeline/system/signals.h"
 
 namespace kdgat {
 namespace {
+
+/// What a stage says of its memory.
+struct ToldMemory {
+  nlohmann::json planned, actual;
+  static auto keys() {
+    return std::tuple{key("planned", &ToldMemory::planned), key("actual", &ToldMemory::actual)};
+  }
+};
 
 using nlohmann::json;
 
@@ -78,7 +87,8 @@ class PlanRun {
     StepEnd end{name, "done", "", seconds, outcome.peak_resident_bytes};
     json more = {{"seconds", seconds}, {"peak_resident_bytes", outcome.peak_resident_bytes}};
     if (answer.code == 0) {
-      made_[name] = {run_.step_folder(name), answer.result.value("facts", json::object())};
+      const json facts = answer.made().facts;
+      made_[name] = {run_.step_folder(name), facts.is_null() ? json::object() : facts};
       end.text = summary_of(name, outcome);
     } else if (is_stop_code(answer.code) || pending_signal() != 0) {
       cancel_code_ = pending_signal() != 0 ? pending_signal() : answer.code;
@@ -112,8 +122,7 @@ class PlanRun {
   }
 
   static std::string summary_of(const std::string& name, const StepOutcome& outcome) {
-    const auto summary = outcome.answer.result.find("summary");
-    if (summary != outcome.answer.result.end() && summary->is_string()) return *summary;
+    if (const auto summary = outcome.answer.made().summary) return *summary;
     if (outcome.last_progress.is_null()) return "";
     return format_progress(StepRun::read_progress(name, outcome.last_progress, 0));
   }
@@ -141,14 +150,11 @@ class PlanRun {
 }  // namespace
 
 json memory_record(const StepOutcome& outcome, const json& announced) {
-  const json told = outcome.answer.result.value("memory", json());
-  const auto part = [&](const char* name, const json& otherwise) {
-    return told.is_object() && told.contains(name) ? told.at(name) : otherwise;
-  };
-  json actual = part("actual", json::object());
+  auto told = record::read<ToldMemory>(outcome.answer.made().memory);
+  json actual = told.actual.is_null() ? json::object() : std::move(told.actual);
   actual["peak_resident_bytes"] = outcome.peak_resident_bytes;
   actual["peak_anonymous_bytes"] = outcome.anonymous.peak();
-  return {{"planned", part("planned", announced)},
+  return {{"planned", told.planned.is_null() ? announced : told.planned},
           {"actual", std::move(actual)},
           {"timeline", outcome.anonymous.json()}};
 }

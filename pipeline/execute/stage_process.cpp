@@ -124,9 +124,9 @@ bool StageProcess::poll(int milliseconds, const OnEvent& on_event) {
   const bool is_alive = child_->poll(milliseconds, [&](std::string_view text) {
     const json line = json::parse(text, nullptr, false);
     if (!line.is_object()) return;
-    if (line.contains("answer")) {
-      answer_ = StageAnswer::from_json(line.at("answer"));
-      seen_.peak_resident_bytes = line.at("peak_resident_bytes");
+    if (const auto end = record::read<StageEndLine>(line); !end.answer.is_null()) {
+      answer_ = StageAnswer::from_json(end.answer);
+      seen_.peak_resident_bytes = end.peak_resident_bytes;
     } else {
       if (kind_of(line) == EventKind::kProgress) seen_.last_progress = line;
       on_event(line, memory_);

@@ -12,25 +12,21 @@ namespace {
 
 using nlohmann::json;
 
-json fingerprint_config(const RunnerInput& input, const PlannedStep& step,
-                        const PluginDescription& plugin, const json& request) {
-  return {{"step", step.spec.name},
-          {"stage", step.spec.stage},
-          {"version", plugin.version},
-          {"options", step.spec.options.values},
-          {"origin", step.spec.options.origin},
-          {"seed", input.seed},
-          {"device", input.device},
-          {"threads", input.threads},
-          {"memory", request.at("memory")},
-          {"inputs", request.at("inputs")},
-          {"fingerprint", step.fingerprint},
-          {"ingredients", step.ingredients},
-          {"plugin",
-           {{"library", plugin.library.string()},
-            {"library_hash", plugin.library_hash},
-            {"runtime", plugin.runtime}}},
-          {"kdgat", KDGAT_VERSION}};
+json fingerprint_config(const PlannedStep& step, const PluginDescription& plugin,
+                        const json& request) {
+  json out = request;
+  out.erase("run_dir");  // where it stands
+  out.update({{"stage", step.spec.stage},
+              {"version", plugin.version},
+              {"origin", step.spec.options.origin},
+              {"fingerprint", step.fingerprint},
+              {"ingredients", step.ingredients},
+              {"plugin",
+               {{"library", plugin.library.string()},
+                {"library_hash", plugin.library_hash},
+                {"runtime", plugin.runtime}}},
+              {"kdgat", KDGAT_VERSION}});
+  return out;
 }
 
 /// Recorded before its folder is touched: the run knows of every step that was begun.
@@ -59,8 +55,7 @@ StepRun::StepRun(const RunnerInput& input, const PlannedStep& step, Run& run,
       status_(status),
       call_{"run", plugin_, make_request(input, step, made, begin(run, step.spec.name)),
             step.spec.allocator},
-      folder_(run.step_folder(step.spec.name),
-              fingerprint_config(input, step, plugin_, call_.request)),
+      folder_(run.step_folder(step.spec.name), fingerprint_config(step, plugin_, call_.request)),
       log_(folder_.path() / "log.txt"),
       now_(folder_.path()) {
   folder_.write("request.json", exact_form(call_.to_json()));  // the stage reads it
@@ -76,11 +71,13 @@ void StepRun::finish(const StepOutcome& outcome) {
   folder_.write("memory.json", memory_record(outcome, announced_));
   record_memory();
   if (answer.code == 0) {
-    const json metrics = metrics_document(answer.result.get<StageResult>());
-    if (!metrics.is_null()) folder_.write("metrics.json", metrics);
+    const StageResult told = answer.result.get<StageResult>();
+    if (!told.metrics.is_null()) folder_.write(kMetricsFile, told.metrics);
+    const std::vector<Figure> figures = figures_of(told);
+    if (!figures.empty()) folder_.write(kFiguresFile, figures_document(figures));
     folder_.journal(EndEvent{});
     json result = answer.result;
-    result.erase("figures");  // they stand in metrics.json
+    result.erase("figures");  // they are in figures.json
     folder_.finish(step_, plugin_.library_hash, result);
   } else {
     folder_.journal(EndEvent{answer.code, diagnostics_text(answer.diagnostics)});

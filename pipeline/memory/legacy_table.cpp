@@ -8,54 +8,38 @@
 namespace kdgat {
 namespace {
 
-using nlohmann::json;
-
 std::string gigabytes(double value) { return format_number("%.1f GB", value); }
 
 }  // namespace
 
-json legacy_comparison(const json& planned, const LegacyNet& net) {
-  return {{"hidden_dim", net.hidden_dim},
-          {"num_layers", net.num_layers},
-          {"num_users", net.users},
-          {"num_items", net.items},
-          {"legacy_gb", legacy_estimate_gb(net.hidden_dim, net.num_layers, std::llround(net.users),
-                                           std::llround(net.items))},
-          {"tensor_bytes", planned.at("predicted")},
-          {"mapped_bytes", planned.at("mapped")},
-          {"items", planned.at("items")}};
+LegacyComparison legacy_comparison(const MemoryPlan& planned, int64_t hidden_dim,
+                                   int64_t num_layers, const RatingSizes& sizes) {
+  const double gb = legacy_estimate_gb(hidden_dim, num_layers, std::llround(sizes.users),
+                                       std::llround(sizes.items));
+  return {hidden_dim,     num_layers,   sizes.users,
+          sizes.items,    gb,           std::llround(planned.predicted.value_or(0)),
+          planned.mapped, planned.items};
 }
 
-std::string legacy_comparison_text(const json& compared) {
+std::string legacy_comparison_text(const LegacyComparison& compared) {
   Table table;
-  for (const json& item : compared.at("items")) {
-    table.add({"  " + item.at("name").get<std::string>(), mebibytes(item.at("bytes"))});
+  for (const MemoryItem& item : compared.parts) {
+    table.add({"  " + item.name, mebibytes(item.bytes)});
   }
-  return "published formula  " + gigabytes(compared.at("legacy_gb")) +
+  return "published formula  " + gigabytes(compared.legacy_gb) +
          "  = 2 (4 (users + items) H + 4 L H^2 + 4 H) / 2^30 + 0.5 + 0.3, rounded\n" +
-         "this engine        " + mebibytes(compared.at("tensor_bytes")) + " of tensors, and " +
-         mebibytes(compared.at("mapped_bytes")) + " of graph and features, mapped once\n" +
-         table.text();
+         "this engine        " + mebibytes(compared.tensor_bytes) + " of tensors, and " +
+         mebibytes(compared.mapped_bytes) + " of graph and features, mapped once\n" + table.text();
 }
 
-json published_comparison(json compared, const PublishedEstimate& published) {
-  compared.update({{"table", published.table},
-                   {"name", published.name},
-                   {"published_gb", published.gb},
-                   {"original_mib", published.original_mib}});
-  return compared;
-}
-
-std::string published_comparisons_text(const json& rows) {
+std::string published_comparisons_text(const std::vector<PublishedComparison>& rows) {
   Table table;
   table.add({"table", "configuration", "hidden_dim", "layers", "published", "formula",
              "the original, measured", "this engine"});
-  for (const json& row : rows) {
-    table.add({row.at("table"), row.at("name"), row.at("hidden_dim").dump(),
-               row.at("num_layers").dump(), gigabytes(row.at("published_gb")),
-               gigabytes(row.at("legacy_gb")),
-               mebibytes(row.at("original_mib").get<double>() * (1 << 20)),
-               mebibytes(row.at("tensor_bytes"))});
+  for (const PublishedComparison& row : rows) {
+    table.add({row.table, row.name, std::to_string(row.hidden_dim), std::to_string(row.num_layers),
+               gigabytes(row.published_gb), gigabytes(row.legacy_gb),
+               mebibytes(row.original_mib * (1 << 20)), mebibytes(row.tensor_bytes)});
   }
   return table.text();
 }

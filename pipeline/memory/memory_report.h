@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "pipeline/run/journal.h"
+#include "pipeline/run/memory_plan.h"
 
 namespace kdgat {
 
@@ -36,7 +37,24 @@ struct StepMemory {
 /// step that was continued, the last attempt. Throws Error(kData) if run.json is not readable.
 std::vector<StepMemory> read_run_memory(const std::filesystem::path& run);
 
-/// {"step","planned","actual","error_percent"} of each.
+/// What a step planned beside what it needed.
+struct MemoryError {
+  std::string step;
+  nlohmann::json planned, actual;
+  std::optional<double> error_percent;
+
+  static auto keys() {
+    using T = MemoryError;
+    return std::tuple{
+        key("step", &T::step, "its name"),
+        key("planned", &T::planned, "what the stage planned, bytes").of_type("open|null"),
+        key("actual", &T::actual, "what was measured, bytes").of_type("open|null"),
+        key("error_percent", &T::error_percent,
+            "of the planned peak, in percent of the measured one")
+            .or_null()};
+  }
+};
+/// A MemoryError of each.
 nlohmann::json memory_report_json(const std::vector<StepMemory>& steps);
 /// The same as rows of a table, its head first, in MiB; "process" is the peak of its anonymous
 /// memory.

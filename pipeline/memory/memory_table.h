@@ -1,6 +1,4 @@
-// Plans of memory as people read them, from what a stage's plan() answers: what MemoryPlan::json()
-// of stages/engine/memory/memory_plan.h writes, and "cache_policy", "teacher" and "epochs". Knows
-// no stage.
+// Plans of memory as people read them (run/memory_plan.h). Knows no stage.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -16,7 +16,7 @@ using Names = std::vector<std::string>;
 
 std::size_t purpose_of(const json& option) {
   const auto* const end = std::end(kPurposeTitles) - 1;
-  return std::find(std::begin(kPurposeTitles), end, option.value("x-purpose", "")) -
+  return std::find(std::begin(kPurposeTitles), end, read_option(option).purpose) -
          std::begin(kPurposeTitles);
 }
 
@@ -37,7 +37,7 @@ Names first_options(const json& schema) {
   for (const OptionGroup& group : grouped_options(schema)) {
     std::copy_if(
         group.names.begin(), group.names.end(), std::back_inserter(out),
-        [&](const std::string& name) { return option_schema(schema, name).contains("x-first"); });
+        [&](const std::string& name) { return read_option(option_schema(schema, name)).advice; });
   }
   return out;
 }
@@ -60,7 +60,7 @@ std::string options_by_purpose(const json& schema) {
 
 json options_of_verb(json schema, const std::string& verb) {
   for (const std::string& name : own_option_names(schema)) {
-    const json set_by = option_schema(schema, name).value("x-set-by", json::array());
+    const Names set_by = read_option(option_schema(schema, name)).set_by;
     if (std::find(set_by.begin(), set_by.end(), verb) != set_by.end()) {
       schema["properties"].erase(name);
     }

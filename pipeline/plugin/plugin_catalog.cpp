@@ -79,13 +79,16 @@ PluginDescription read_description(const fs::path& path) {
   plugin.outputs = read_ports(json.at("outputs"));
   plugin.options = std::move(json.at("options"));  // most of what is read
   if (!plugin.options.is_object()) throw std::runtime_error("its options are not an object");
-  if (const auto options = plugin.options.find("properties"); options != plugin.options.end()) {
-    for (const nlohmann::json& option : *options) {
-      if (!option.is_object()) throw std::runtime_error("an option is not an object");
-    }
-    for (const std::string& name : option_names(plugin.options)) check_name("the option", name);
+  for (const nlohmann::json& option : options_in(plugin.options)) {
+    if (!option.is_object()) throw std::runtime_error("an option is not an object");
   }
-  plugin.refused = json.value("refused", nlohmann::json::array());
+  for (const std::string& name : option_names(plugin.options)) check_name("the option", name);
+  for (const nlohmann::json& one : json.value("refused", nlohmann::json::array())) {
+    PublishedKey& key = plugin.refused.emplace_back();
+    key.name = one.value("name", "");
+    key.neutral = one.value("neutral", std::vector<nlohmann::json>());
+    key.reason = one.value("reason", "");
+  }
   plugin.trains_in_ranks = json.value("trains_in_ranks", false);
   plugin.speaks = json.value("speaks", 0);
   plugin.model_file = json.value("model_file", kModelFile);
@@ -170,6 +173,12 @@ bool has_kind(const std::vector<PortDescription>& ports, const std::string& kind
 
 bool PluginDescription::takes(const std::string& kind) const { return has_kind(inputs, kind); }
 bool PluginDescription::makes(const std::string& kind) const { return has_kind(outputs, kind); }
+
+const PublishedKey* PluginDescription::refused_key(const std::string& key) const {
+  const auto found = std::find_if(refused.begin(), refused.end(),
+                                  [&](const PublishedKey& one) { return one.name == key; });
+  return found == refused.end() ? nullptr : &*found;
+}
 
 PluginCatalog PluginCatalog::scan(const std::vector<fs::path>& folders, std::size_t named) {
   PluginCatalog catalog;

@@ -35,8 +35,8 @@ struct PluginDescription {
   std::string runtime;       ///< LibTorch build, or "none"
   std::string library_hash;  ///< xxh3-128 of the .so when it was described
   std::vector<PortDescription> inputs, outputs;
-  nlohmann::json options;        ///< JSON Schema (see kdgat/options.h)
-  nlohmann::json refused;        ///< [{"name","neutral","reason"}]
+  nlohmann::json options;  ///< JSON Schema (see kdgat/options.h)
+  std::vector<PublishedKey> refused{};
   bool trains_in_ranks = false;  ///< may be one of several processes that train together
   int speaks = 0;                ///< see StageInfo, and so below
   std::string model_file = kModelFile;
@@ -46,6 +46,8 @@ struct PluginDescription {
 
   bool takes(const std::string& kind) const;  ///< as an input
   bool makes(const std::string& kind) const;  ///< as an output
+  /// A published key that it does not have; nullptr if it is none.
+  const PublishedKey* refused_key(const std::string& key) const;
 };
 
 class PluginCatalog {

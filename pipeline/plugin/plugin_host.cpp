@@ -98,7 +98,7 @@ const kdgat_stage& PluginHost::open_library(const fs::path& library) {
   if (!description.is_object()) {
     fail(library.string() + " describes itself with text that is not a JSON object", kRebuild);
   }
-  const std::string runtime = description.value("runtime", "none");
+  const std::string runtime = record::read<SaidByPlugin>(description).runtime;
   if (const auto problem = check_runtime(library, runtime, runtime_, runtime_owner_)) {
     throw Error(ExitCode::kPlugin, {*problem});
   }

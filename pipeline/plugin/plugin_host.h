@@ -8,8 +8,17 @@
 
 #include "kdgat/stage_abi.h"
 #include "pipeline/plugin/plugin_catalog.h"
+#include "pipeline/system/record.h"
 
 namespace kdgat {
+
+/// What a plugin says of itself and is not trusted in: its description (plugin_catalog.h) is.
+struct SaidByPlugin {
+  std::string name, runtime = "none";
+  static auto keys() {
+    return std::tuple{key("name", &SaidByPlugin::name), key("runtime", &SaidByPlugin::runtime)};
+  }
+};
 
 class PluginHost {
  public:

@@ -7,11 +7,16 @@
 #include <sstream>
 
 #include "kdgat/text.h"
+#include "pipeline/show/json_lookup.h"
 #include "pipeline/show/text.h"
 
 namespace kdgat {
 
 using nlohmann::json;
+
+OptionSchema OptionSchema::element() const { return type == "array" ? read_option(items) : *this; }
+
+OptionSchema read_option(const json& schema) { return record::read<OptionSchema>(schema); }
 
 namespace {
 
@@ -22,34 +27,34 @@ bool parse_all(std::string_view text, T& out) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-std::string bounds_text(const json& schema) {
-  const bool low = schema.contains("minimum"), high = schema.contains("maximum");
-  const auto bound = [&](const char* name) { return value_text(schema[name].get<double>()); };
-  if (low && high) {
-    return "[" + bound("minimum") + ", " + bound("maximum") + "]";
-  }
-  if (low) return "[" + bound("minimum") + ", ...]";
-  return high ? "[..., " + bound("maximum") + "]" : "";
+std::string bounds_text(const OptionSchema& option) {
+  if (!option.low && !option.high) return "";
+  const auto bound = [](const std::optional<double>& one) {
+    return one ? value_text(*one) : std::string("...");
+  };
+  return "[" + bound(option.low) + ", " + bound(option.high) + "]";
 }
 
-std::string choices_text(const json& schema) {
+std::string choices_text(const json& choices) {
   std::string out;
-  for (const json& choice : schema.at("enum")) {
+  for (const json& choice : choices) {
     const std::string text = choice.is_string() ? choice.get<std::string>() : choice.dump();
     out += (out.empty() ? "" : ", ") + (text.empty() ? "\"\"" : text);
   }
   return out;
 }
 
-Checked check_bounds(const json& schema, json value) {
+Checked check_bounds(const OptionSchema& option, json value) {
   const double number = value.get<double>();
-  const bool outside = (schema.contains("minimum") && number < schema["minimum"].get<double>()) ||
-                       (schema.contains("maximum") && number > schema["maximum"].get<double>());
-  if (outside) return {nullptr, quoted_value(value) + " is outside " + bounds_text(schema)};
+  if ((option.low && number < *option.low) || (option.high && number > *option.high)) {
+    return {nullptr, quoted_value(value) + " is outside " + bounds_text(option)};
+  }
   return {std::move(value), ""};
 }
 
-Checked check_list(const json& schema, const Value& value) {
+Checked check_read(const OptionSchema& option, const Value& value);
+
+Checked check_list(const OptionSchema& option, const Value& value) {
   std::vector<Value> items = value.items;
   if (!value.value.is_array()) {
     if (value.value.is_null()) return {nullptr, "has no value; expected a list"};
@@ -63,10 +68,11 @@ Checked check_list(const json& schema, const Value& value) {
       items.push_back(plain_scalar(word));
     }
   }
-  if (items.size() < schema.value("minItems", 0U)) return {nullptr, "[] is empty"};
+  if (items.size() < option.fewest) return {nullptr, "[] is empty"};
   json out = json::array();
+  const OptionSchema element = option.element();
   for (const Value& item : items) {
-    Checked checked = check_value(schema.at("items"), item);
+    Checked checked = check_read(element, item);
     if (!checked.problem.empty()) return checked;
     out.push_back(std::move(checked.value));
   }
@@ -92,7 +98,7 @@ bool is_choice(const json& choices, const std::string& text) {
   });
 }
 
-Checked check_text(const json& schema, const Value& value) {
+Checked check_text(const OptionSchema& option, const Value& value) {
   std::string text;
   if (value.value.is_string()) {
     text = value.value.get<std::string>();
@@ -102,28 +108,46 @@ Checked check_text(const json& schema, const Value& value) {
     return {nullptr, quoted_value(value.value) + " is not a text"};
   }
   // Stages are told of options in JSON, which holds nothing else.
-  if (!schema.value(kAnyBytes, false) && !is_utf8(text)) {
+  if (!option.is_any_bytes && !is_utf8(text)) {
     return {nullptr, shortened(escaped_name(text), kLongestValue) + " is not UTF-8"};
   }
-  if (schema.contains("enum")) {
-    const json& choices = schema["enum"];
-    if (!is_choice(choices, text)) {
-      return {nullptr, quoted_value(text) + " is not one of " + choices_text(schema)};
-    }
+  if (!option.choices.is_null() && !is_choice(option.choices, text)) {
+    return {nullptr, quoted_value(text) + " is not one of " + choices_text(option.choices)};
   }
   return {text, ""};
 }
 
-std::string type_word(const json& schema) {
-  const std::string type = schema.value("type", "");
-  if (type == "array") {
-    const std::string item = type_word(schema.at("items"));
+std::string type_word(const OptionSchema& option) {
+  if (option.type == "array") {
+    const std::string item = type_word(option.element());
     return item + " " + item + " ...";
   }
-  if (type == "boolean") return "true|false";
-  if (type == "integer") return "N";
-  if (type == "number") return "X";
+  if (option.type == "boolean") return "true|false";
+  if (option.type == "integer") return "N";
+  if (option.type == "number") return "X";
   return "TEXT";
+}
+
+Checked check_read(const OptionSchema& option, const Value& value) {
+  const std::string& type = option.type;
+  const json& v = value.value;
+  if (type == "array") return check_list(option, value);
+  if (type == "string") return check_text(option, value);
+  if (v.is_null()) return {nullptr, "has no value"};
+  if (type == "boolean") {
+    if (v.is_boolean()) return {v, ""};
+    return {nullptr, quoted_value(v) + " is not true or false"};
+  }
+  if (type == "number") {
+    if (v.is_number()) return check_bounds(option, v.get<double>());
+    return {nullptr, quoted_value(v) + " is not a number"};
+  }
+  if (v.is_number_integer()) return check_bounds(option, v.get<int64_t>());
+  if (v.is_number_float() && v.get<double>() == std::floor(v.get<double>()) &&
+      std::abs(v.get<double>()) < 9e15) {
+    return check_bounds(option, static_cast<int64_t>(v.get<double>()));
+  }
+  return {nullptr, quoted_value(v) + " is not a whole number"};
 }
 
 }  // namespace
@@ -164,84 +188,60 @@ std::string pattern_of(const json& choices) {
 }
 
 Checked check_value(const json& schema, const Value& value) {
-  const std::string type = schema.value("type", "");
-  const json& v = value.value;
-  if (type == "array") return check_list(schema, value);
-  if (type == "string") return check_text(schema, value);
-  if (v.is_null()) return {nullptr, "has no value"};
-  if (type == "boolean") {
-    if (v.is_boolean()) return {v, ""};
-    return {nullptr, quoted_value(v) + " is not true or false"};
-  }
-  if (type == "number") {
-    if (v.is_number()) return check_bounds(schema, v.get<double>());
-    return {nullptr, quoted_value(v) + " is not a number"};
-  }
-  if (v.is_number_integer()) return check_bounds(schema, v.get<int64_t>());
-  if (v.is_number_float() && v.get<double>() == std::floor(v.get<double>()) &&
-      std::abs(v.get<double>()) < 9e15) {
-    return check_bounds(schema, static_cast<int64_t>(v.get<double>()));
-  }
-  return {nullptr, quoted_value(v) + " is not a whole number"};
+  return check_read(read_option(schema), value);
+}
+
+const json& options_in(const json& schema) {
+  static const json none = json::object();
+  const json& found = below(schema, "properties");
+  return found.is_object() ? found : none;
 }
 
 std::string own_option_name(const json& schema, const std::string& name) {
-  const auto properties = schema.find("properties");
-  if (properties == schema.end()) return "";
-  if (properties->contains(name)) return name;
-  for (const auto& [own, option] : properties->items()) {
-    const auto aliases = option.find("x-aliases");
-    if (aliases != option.end() &&
-        std::find(aliases->begin(), aliases->end(), json(name)) != aliases->end()) {
-      return own;
-    }
+  if (options_in(schema).contains(name)) return name;
+  for (const auto& [own, option] : options_in(schema).items()) {
+    const json& aliases = below(option, kAliases);
+    if (std::find(aliases.begin(), aliases.end(), json(name)) != aliases.end()) return own;
   }
   return "";
 }
 
 std::vector<std::string> own_option_names(const json& schema) {
   std::vector<std::string> out;
-  const auto properties = schema.find("properties");
-  if (properties == schema.end()) return out;
-  for (const auto& [name, option] : properties->items()) out.push_back(name);
+  for (const auto& [name, option] : options_in(schema).items()) out.push_back(name);
   return out;
 }
 
 std::vector<std::string> option_names(const json& schema) {
-  std::vector<std::string> own, published;
-  const auto properties = schema.find("properties");
-  if (properties == schema.end()) return own;
-  for (const auto& [name, option] : properties->items()) {
-    own.push_back(name);
-    const auto aliases = option.find("x-aliases");
-    if (aliases == option.end()) continue;
-    for (const json& alias : *aliases) published.push_back(alias);
+  std::vector<std::string> own = own_option_names(schema), published;
+  for (const std::string& name : own) {
+    for (const json& alias : below(option_schema(schema, name), kAliases)) {
+      published.push_back(alias);
+    }
   }
   own.insert(own.end(), published.begin(), published.end());
   return own;
 }
 
 const json& option_schema(const json& schema, const std::string& own) {
-  return schema.at("properties").at(own);
+  return options_in(schema).at(own);
 }
 
 std::string options_text(const json& schema, const std::string& prefix) {
-  const auto properties = schema.find("properties");
-  if (properties == schema.end() || properties->empty()) return "  (none)\n";
+  if (options_in(schema).empty()) return "  (none)\n";
   constexpr size_t kIndent = 34;
   std::string out;
-  for (const auto& [name, option] : properties->items()) {
+  for (const auto& [name, described] : options_in(schema).items()) {
+    const OptionSchema option = read_option(described), element = option.element();
     std::string head = "  " + flag_of(prefix + name) + " " + type_word(option);
-    const json& element = option.contains("items") ? option["items"] : option;
-    std::string body = option.value("description", "");
-    if (element.contains("enum")) body += " One of " + choices_text(element) + ".";
+    std::string body = option.words;
+    if (!element.choices.is_null()) body += " One of " + choices_text(element.choices) + ".";
     if (const std::string bounds = bounds_text(element); !bounds.empty()) body += " " + bounds;
-    if (option.contains("default")) body += " (default " + value_text(option["default"]) + ")";
-    if (option.contains("x-aliases")) {
-      body += " (also";
-      for (const json& alias : option["x-aliases"]) body += " " + alias.get<std::string>();
-      body += ")";
+    if (!option.otherwise.is_null()) body += " (default " + value_text(option.otherwise) + ")";
+    for (const std::string& alias : option.aliases) {
+      body += (&alias == &option.aliases.front() ? " (also " : " ") + alias;
     }
+    if (!option.aliases.empty()) body += ")";
     head += head.size() + 1 < kIndent ? std::string(kIndent - head.size(), ' ')
                                       : "\n" + std::string(kIndent, ' ');
     out += head + wrapped(body, kIndent) + "\n";

@@ -4,8 +4,11 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "pipeline/system/record.h"
 
 namespace kdgat {
 
@@ -29,6 +32,38 @@ struct Checked {
 
 /// In the schema of a text: it may be any bytes, as names of files may. Others are UTF-8.
 inline constexpr const char* kAnyBytes = "x-any-bytes";
+/// Published names.
+inline constexpr const char* kAliases = "x-aliases";
+
+/// What the schema of one option, or of one element of a list, says.
+struct OptionSchema {
+  std::string type;          ///< "array" of a list
+  nlohmann::json items;      ///< schema of the elements of a list; null of others
+  nlohmann::json choices;    ///< allowed texts, or of a list of its elements; null = any
+  nlohmann::json examples;   ///< to offer where any is allowed
+  nlohmann::json otherwise;  ///< its default; null = none
+  std::optional<double> low, high;
+  std::size_t fewest = 0;  ///< elements
+  std::vector<std::string> aliases, set_by;
+  std::string words, purpose;
+  std::optional<std::string> advice;  ///< of one that matters first
+  bool is_runtime = false, is_later = false, is_any_bytes = false;
+
+  static auto keys() {
+    using O = OptionSchema;
+    return std::tuple{key("type", &O::type),         key("items", &O::items),
+                      key("enum", &O::choices),      key("examples", &O::examples),
+                      key("default", &O::otherwise), key("minimum", &O::low),
+                      key("maximum", &O::high),      key("minItems", &O::fewest),
+                      key("description", &O::words), key(kAliases, &O::aliases),
+                      key("x-set-by", &O::set_by),   key("x-purpose", &O::purpose),
+                      key("x-first", &O::advice),    key("x-runtime", &O::is_runtime),
+                      key("x-later", &O::is_later),  key(kAnyBytes, &O::is_any_bytes)};
+  }
+  /// What it says of each element, of a list; itself of others.
+  OptionSchema element() const;
+};
+OptionSchema read_option(const nlohmann::json& option_schema);
 
 /// A choice that ends with :N or :P is a form: every:N takes every:5, a whole number from 1 on;
 /// fragmentation:P takes fragmentation:1.5, a number above 1.
@@ -40,6 +75,8 @@ std::string pattern_of(const nlohmann::json& choices);
 /// 1 becomes 1.0 for a number, 1e3 becomes 1000 for an integer, `a,b` and `a` lists for a list.
 Checked check_value(const nlohmann::json& schema, const Value& value);
 
+/// The schemas of options by their own names; an empty object if there are none.
+const nlohmann::json& options_in(const nlohmann::json& options_schema);
 /// The option's own name when `name` is it or one of its aliases; "" if the schema has none such.
 std::string own_option_name(const nlohmann::json& options_schema, const std::string& name);
 std::vector<std::string> own_option_names(const nlohmann::json& options_schema);

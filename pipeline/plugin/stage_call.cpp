@@ -4,7 +4,6 @@
 
 #include "kdgat/event.h"
 #include "kdgat/exact_json.h"
-#include "kdgat/result.h"
 #include "kdgat/stage_abi.h"
 #include "pipeline/plugin/plugin_host.h"
 #include "pipeline/system/signals.h"

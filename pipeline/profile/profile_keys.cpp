@@ -142,7 +142,7 @@ Diagnostic check_dataset(const std::string& name) {
 }
 
 Diagnostic check_seeds(const Value& value) {
-  const Checked checked = check_value(host_schema().at("properties").at("seeds"), value);
+  const Checked checked = check_value(option_schema(host_schema(), "seeds"), value);
   if (!checked.problem.empty()) return {};  // its schema says so
   try {
     read_seeds(checked.value.get<std::vector<std::string>>());
@@ -173,83 +173,11 @@ Diagnostic check_host_value(const std::string& key, const Value& value) {
 }
 
 const json& host_schema() {
-  static const json schema = {
-      {"type", "object"},
-      {"properties",
-       {{"dataset",
-         {{"type", "string"},
-          {"default", "default"},
-          {"description", "Name of the data set: the folder of its runs below root."}}},
-        {"device",
-         {{"type", "string"},
-          {"default", "auto"},
-          {"examples", {"auto", "cpu", "cuda"}},
-          {"description", "auto, cpu, cuda or cuda:N."},
-          {"x-runtime", true}}},
-        {"threads",
-         {{"type", "integer"},
-          {"minimum", 0},
-          {"maximum", 4096},
-          {"default", 0},
-          {"description", "Threads of a stage; 0 = as many as this process may use."},
-          {"x-runtime", true}}},
-        {"nproc",
-         {{"type", "integer"},
-          {"minimum", 1},
-          {"maximum", 1024},
-          {"default", 1},
-          {"description",
-           "Processes on this machine that train a stage together; each has `threads` threads and "
-           "its share of the memory. The steps are those of one process."},
-          {"x-runtime", true}}},
-        {"memory_limit",
-         {{"type", "string"},
-          {"default", "0"},
-          {"description",
-           "Memory a stage may use in all, e.g. 4GiB; 0 = what the device has. Batches are planned "
-           "to fit it."}}},
-        {"allocator",
-         {{"type", "string"},
-          {"default", "expandable_segments:True"},
-          {"description",
-           "Settings of LibTorch's CUDA allocator, as PYTORCH_CUDA_ALLOC_CONF takes them; that "
-           "variable, where set, is stronger."},
-          {"x-runtime", true}}},
-        {"seed",
-         {{"type", "integer"},
-          {"minimum", 0},
-          {"default", 42},
-          {"description", "Seed of every stage (the split has its own: data.seed)."}}},
-        {"seeds",
-         {{"type", "array"},
-          {"items", {{"type", "string"}}},
-          {"default", json::array()},
-          {"description",
-           "Seeds of replicates, e.g. 1..5 or [1, 2, 7]: kdgat run makes a run for each of them, "
-           "on "
-           "the same data. `seed` then says nothing."},
-          {"x-runtime", true}}},
-        {"require",
-         {{"type", "array"},
-          {"items", {{"type", "string"}}},
-          {"default", json::array()},
-          {"description",
-           "What figures must come to, e.g. [\"classifier.test_01.f1>=0.9\"]; else the run ends "
-           "with 11. Each --require adds one."},
-          {"x-runtime", true}}},
-        {"kdgat_version",
-         {{"type", "string"},
-          {"default", ""},
-          {"description",
-           "Versions of kdgat that the profile is for, e.g. \">=0.1, <1\"; a number alone is the "
-           "least. Others refuse the profile."},
-          {"x-runtime", true}}},
-        {"root",
-         {{"type", "string"},
-          {"default", "runs"},
-          {"description", "Folder that holds all runs."},
-          {"x-aliases", {"experiment_root"}},
-          {"x-runtime", true}}}}}};
+  static const json schema = [] {
+    json out = options_schema<HostOptions>();
+    out["properties"]["device"]["examples"] = {"auto", "cpu", "cuda"};
+    return out;
+  }();
   return schema;
 }
 

@@ -22,20 +22,11 @@ constexpr const char* kAllocator = "allocator";
 
 Settings defaults_of(const json& schema) {
   Settings settings;
-  const auto properties = schema.find("properties");
-  if (properties == schema.end()) return settings;
-  for (const auto& [name, option] : properties->items()) {
-    settings.values[name] = option.value("default", json());
+  for (const auto& [name, option] : options_in(schema).items()) {
+    settings.values[name] = read_option(option).otherwise;
     settings.origin[name] = "default";
   }
   return settings;
-}
-
-const json* find_refused(const json& list, const std::string& key) {
-  for (const json& refused : list) {
-    if (refused.value("name", "") == key) return &refused;
-  }
-  return nullptr;
 }
 
 /// A published key that is accepted at any value, with a note that it has no effect.
@@ -44,7 +35,7 @@ bool has_only_note(const std::string& key, const PluginCatalog& catalog) {
   return published != nullptr && published->neutral.empty() && !published->reason.empty();
 }
 
-bool is_neutral(const json& neutral, const Value& value) {
+bool is_neutral(const std::vector<json>& neutral, const Value& value) {
   return std::any_of(neutral.begin(), neutral.end(), [&](const json& allowed) {
     return allowed == value.value ||
            (allowed.is_string() && !value.text.empty() && allowed == json(value.text));
@@ -111,10 +102,9 @@ class Resolver {
       settings.origin[own] = a.origin;
       return;
     }
-    const json& option = option_schema(schema, own);
-    std::string hint = option.contains("default")
-                           ? "the default is " + value_text(option["default"])
-                           : std::string();
+    const json otherwise = read_option(option_schema(schema, own)).otherwise;
+    std::string hint;
+    if (!otherwise.is_null()) hint = "the default is " + value_text(otherwise);
     if (!see.empty()) hint += (hint.empty() ? "see " : "; see ") + see;
     problem(a, label + ": " + checked.problem, hint);
   }
@@ -133,7 +123,7 @@ class Resolver {
   /// What is wrong with one value, beyond its schema.
   Diagnostic check_key(const Assignment& a) const {
     const json& schema = schemas_.records.schema;
-    if (!schema.at("properties").contains(a.key) || !schemas_.records.check) {
+    if (!options_in(schema).contains(a.key) || !schemas_.records.check) {
       return check_host_value(a.key, a.value);
     }
     const Checked checked = check_value(option_schema(schema, a.key), a.value);
@@ -158,19 +148,21 @@ class Resolver {
         if (a.scope == Scope::kHost) set_host_value(host, a, "");
       }
     }
-    profile_.dataset = host.values["dataset"];
-    profile_.device = host.values["device"];
-    profile_.threads = host.values["threads"];
-    profile_.nproc = host.values["nproc"];
-    profile_.memory_limit = parse_bytes(host.values["memory_limit"]);
-    profile_.allocator = host.values["allocator"];
-    for (const auto& [name, schema] : schemas_.records.schema.at("properties").items()) {
-      profile_.records[name] = host.values[name];
+    for (const std::string& name : own_option_names(schemas_.records.schema)) {
+      profile_.records[name] = std::move(host.values[name]);
+      host.values.erase(name);
     }
-    profile_.seed = host.values["seed"];
-    profile_.seeds = host.values["seeds"].get<std::vector<std::string>>();
-    profile_.require = host.values["require"].get<std::vector<std::string>>();
-    profile_.root = host.values["root"].get<std::string>();
+    auto own = load_options<HostOptions>(host.values);
+    profile_.dataset = std::move(own.dataset);
+    profile_.device = std::move(own.device);
+    profile_.threads = static_cast<int>(own.threads);
+    profile_.nproc = static_cast<int>(own.nproc);
+    profile_.memory_limit = parse_bytes(own.memory_limit);
+    profile_.allocator = std::move(own.allocator);
+    profile_.seed = own.seed;
+    profile_.seeds = std::move(own.seeds);
+    profile_.require = std::move(own.require);
+    profile_.root = std::move(own.root);
     profile_.origin = std::move(host.origin);
   }
 
@@ -292,7 +284,7 @@ class Resolver {
           std::any_of(profile_.steps.begin(), profile_.steps.end(), [&](const StepSpec& other) {
             return other.stage == step.stage && other.options.values.at(own) != value;
           });
-      if (!differs || schema.value("x-runtime", false)) continue;
+      if (!differs || read_option(schema).is_runtime) continue;
       const Checked checked = check_value(schema, a.value);
       if (!checked.problem.empty()) return {};  // refused where it is set
       found.push_back(&step);
@@ -330,15 +322,14 @@ class Resolver {
   /// A later layer may take back what a published file asks for: only the last value counts.
   void check_refused(const PluginDescription& plugin, const std::string& label) {
     for (const auto& [key, a] : std::exchange(refused_, {})) {
-      const json& refused = *find_refused(plugin.refused, key);
-      const json neutral = refused.value("neutral", json::array());
+      const PublishedKey& refused = *plugin.refused_key(key);
       std::string name = label;
       name += "." + key;
-      if (!is_neutral(neutral, a->value)) {
+      if (!is_neutral(refused.neutral, a->value)) {
         problem(*a, name + ": " + quoted_value(a->value.value) + " is not supported",
-                refused.value("reason", ""));
-      } else if (neutral.size() > 1) {  // several values, none of which does anything
-        note(*a, name + " has no effect: " + refused.value("reason", ""));
+                refused.reason);
+      } else if (refused.neutral.size() > 1) {  // several values, none of which does anything
+        note(*a, name + " has no effect: " + refused.reason);
       }
     }
   }
@@ -352,7 +343,7 @@ class Resolver {
           "kdgat plugins show " + plugin.name);
     } else if (a.scope == Scope::kAll && has_only_note(a.key, catalog_)) {
       return;  // account_flat says so once
-    } else if (find_refused(plugin.refused, a.key) != nullptr) {
+    } else if (plugin.refused_key(a.key) != nullptr) {
       used_.insert(&a);
       refused_[a.key] = &a;
     } else if (a.scope != Scope::kAll) {
@@ -395,18 +386,17 @@ class Resolver {
       return note(a, a.key + ": " + published_key(a.key, catalog_)->reason);
     std::string others;
     for (const auto& [name, plugin] : catalog_.all()) {
-      if (!own_option_name(plugin.options, a.key).empty() ||
-          find_refused(plugin.refused, a.key) != nullptr) {
+      if (!own_option_name(plugin.options, a.key).empty() || plugin.refused_key(a.key) != nullptr) {
         others += (others.empty() ? "" : ", ") + name;
       }
     }
     if (!others.empty()) {
       if (layer.kind == LayerKind::kCommandLine) {
-        note(a, a.key + " has no effect: no step of this run has such an option; these have: " +
-                    others +
-                    (schemas_.import.at("properties").contains(a.key)
-                         ? "; of the data it is data." + a.key
-                         : ""));
+        note(a,
+             a.key +
+                 " has no effect: no step of this run has such an option; these have: " + others +
+                 (options_in(schemas_.import).contains(a.key) ? "; of the data it is data." + a.key
+                                                              : ""));
       }
       return;
     }
@@ -463,7 +453,7 @@ class Resolver {
 
 json run_schema(const SectionSchemas& sections) {
   json out = host_schema();
-  out["properties"].update(sections.records.schema.at("properties"));
+  out["properties"].update(options_in(sections.records.schema));
   return out;
 }
 

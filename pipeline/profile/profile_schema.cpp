@@ -69,11 +69,10 @@ json properties_of(const json& schema) {
 /// What a section of a stage or step may hold, beside what only steps have.
 json options_of(const PluginDescription& plugin) {
   json out = properties_of(plugin.options);
-  for (const json& refused : plugin.refused) {
-    const json neutral = refused.value("neutral", json::array());
-    if (!neutral.empty()) out[refused.value("name", "")] = {{"enum", neutral}};
+  for (const PublishedKey& refused : plugin.refused) {
+    if (!refused.neutral.empty()) out[refused.name] = {{"enum", refused.neutral}};
   }
-  out["allocator"] = as_written(host_schema().at("properties").at("allocator"));
+  out["allocator"] = as_written(option_schema(host_schema(), "allocator"));
   return out;
 }
 

@@ -25,20 +25,20 @@ std::string varint(uint64_t value) {
   return out + static_cast<char>(value);
 }
 
-std::string key(uint32_t field, uint32_t type) { return varint(field << 3 | type); }
+std::string field_key(uint32_t field, uint32_t type) { return varint(field << 3 | type); }
 
 std::string text_field(uint32_t field, std::string_view text) {
-  return key(field, kBytes).append(varint(text.size())).append(text);
+  return field_key(field, kBytes).append(varint(text.size())).append(text);
 }
 
 std::string event(double unix, int64_t step, const std::string& what) {
   constexpr uint32_t kWallTime = 1, kStep = 2;
-  std::string out = key(kWallTime, kFixed64) + little_endian(unix);
-  if (step != 0) out += key(kStep, kVarint) + varint(static_cast<uint64_t>(step));
+  std::string out = field_key(kWallTime, kFixed64) + little_endian(unix);
+  if (step != 0) out += field_key(kStep, kVarint) + varint(static_cast<uint64_t>(step));
   return out + what;
 }
 
-std::string record(const std::string& data) {
+std::string framed(const std::string& data) {
   const auto masked = [](std::string_view bytes) {
     const uint32_t crc = crc32c(bytes);
     return little_endian((crc >> 15 | crc << 17) + 0xa282ead8U);
@@ -66,17 +66,17 @@ uint32_t crc32c(std::string_view bytes) {
 
 std::string event_file_start(double unix) {
   constexpr uint32_t kVersion = 3;
-  return record(event(unix, 0, text_field(kVersion, "brain.Event:2")));
+  return framed(event(unix, 0, text_field(kVersion, "brain.Event:2")));
 }
 
 std::string scalars_record(std::span<const Point> points) {
   constexpr uint32_t kSummary = 5, kValue = 1, kTag = 1, kSimpleValue = 2;
   std::string summary;
   for (const Point& point : points) {
-    summary += text_field(kValue, text_field(kTag, point.key) + key(kSimpleValue, kFixed32) +
+    summary += text_field(kValue, text_field(kTag, point.key) + field_key(kSimpleValue, kFixed32) +
                                       little_endian(static_cast<float>(point.value)));
   }
-  return record(event(points.front().unix, points.front().step, text_field(kSummary, summary)));
+  return framed(event(points.front().unix, points.front().step, text_field(kSummary, summary)));
 }
 
 }  // namespace kdgat

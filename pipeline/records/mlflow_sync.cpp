@@ -3,13 +3,16 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "kdgat/small_file.h"
 #include "pipeline/records/records.h"
 #include "pipeline/run/artifacts.h"
+#include "pipeline/run/step_config.h"
 #include "pipeline/system/json_file.h"
+#include "pipeline/system/record.h"
 #include "pipeline/system/secrets.h"
 #include "pipeline/system/signals.h"
 
@@ -33,27 +36,84 @@ std::string text_of(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-std::string text_at(const json& object, const std::string& place) {
-  const json::json_pointer at(place);
-  return object.contains(at) && object.at(at).is_string() ? object.at(at).get<std::string>() : "";
-}
-
-/// Every key of a step's configuration.
-MlflowPairs params_of(const json& config) {
-  json all = config.value("options", json::object());
-  for (const char* key : {"stage", "step", "seed", "device", "threads", "kdgat"}) {
-    if (!all.contains(key) && config.contains(key)) all[key] = config.at(key);
+/// What mlflow.json keeps of a step.
+struct SentStep {
+  std::string run;           ///< there; "" = not made yet
+  bool params = false;       ///< they are there
+  std::optional<bool> open;  ///< an attempt was told, and not its end
+  double last = 0;
+  int64_t offset = 0;
+  static auto keys() {
+    return std::tuple{key("run", &SentStep::run), key("params", &SentStep::params),
+                      key("open", &SentStep::open), key("last", &SentStep::last),
+                      key("offset", &SentStep::offset)};
   }
-  MlflowPairs out;
-  for (const auto& [key, value] : all.items()) out.emplace_back(key, text_of(value));
-  return out;
+};
+
+/// What mlflow.json keeps of an address.
+struct SentRun {
+  std::string experiment, experiment_id, run, finished;
+  std::map<std::string, SentStep> steps;
+  static auto keys() {
+    return std::tuple{key("experiment", &SentRun::experiment),
+                      key("experiment_id", &SentRun::experiment_id), key("run", &SentRun::run),
+                      key("finished", &SentRun::finished), key("steps", &SentRun::steps)};
+  }
+};
+using Sent = std::map<std::string, SentRun>;  ///< by address
+
+struct StepState {
+  std::string step, status;
+  static auto keys() {
+    return std::tuple{key("step", &StepState::step), key("status", &StepState::status)};
+  }
+};
+
+/// What is told of run.json.
+struct RunState {
+  std::string started, finished, profile, plan, kdgat, host;
+  int exit_code = 1;
+  std::vector<StepState> steps;
+  static auto keys() {
+    return std::tuple{key("started", &RunState::started),     key("finished", &RunState::finished),
+                      key("profile", &RunState::profile),     key("plan", &RunState::plan),
+                      key("kdgat", &RunState::kdgat),         key("host", &RunState::host),
+                      key("exit_code", &RunState::exit_code), key("steps", &RunState::steps)};
+  }
+};
+
+/// Options of stages that the published program set as tags.
+struct TaggedOptions {
+  json use_kd;
+  std::string teacher_path;
+  static auto keys() {
+    return std::tuple{key("use_kd", &TaggedOptions::use_kd),
+                      key("teacher_path", &TaggedOptions::teacher_path)};
+  }
+};
+
+/// Every option of a step, and what else it was asked.
+MlflowPairs params_of(const StepConfig& config) {
+  std::map<std::string, std::string> all;
+  for (const auto& [key, value] : config.options.items()) all[key] = text_of(value);
+  const auto add = [&](const char* key, const std::string& value) {
+    if (!value.empty()) all.emplace(key, value);
+  };
+  add("stage", config.stage);
+  add("step", config.step);
+  if (!config.seed.is_null()) add("seed", text_of(config.seed));
+  add("device", config.device);
+  if (config.threads > 0) add("threads", std::to_string(config.threads));
+  add("kdgat", config.kdgat);
+  return {all.begin(), all.end()};
 }
 
 /// "<run>/<step>" of the step a teacher is from, or the path it was named by.
-std::string teacher_of(const json& config) {
-  const fs::path path = text_at(config, "/inputs/teacher/0/path");
+std::string teacher_of(const StepConfig& config, const TaggedOptions& options) {
+  const StepInput* const input = config.input("teacher");
+  const fs::path path = input == nullptr ? "" : input->path;
   if (!path.empty()) return (path.parent_path().filename() / path.filename()).string();
-  return text_at(config, "/options/teacher_path");
+  return options.teacher_path;
 }
 
 std::string status_tag(int code) {
@@ -76,19 +136,19 @@ class Sync {
         uri_(uri),
         experiment_(std::move(experiment)),
         store_(store),
-        all_(read_object(run / kStateFile)),
-        document_(read_object(run / "run.json")) {
-    state_ = all_.value(uri_, json::object());
-    if (state_.value("experiment", experiment_) != experiment_) state_ = json::object();
+        told_(record::read<RunState>(read_json(run / "run.json"))) {
+    record::read_into(read_json(run / kStateFile), all_);
+    state_ = all_[uri_];
+    if (!state_.experiment.empty() && state_.experiment != experiment_) state_ = {};
   }
 
   int64_t go() {
-    const bool knew = !state_.empty();
+    const bool knew = !state_.experiment_id.empty();
     try {
       return pass();
     } catch (const MlflowRefusal& e) {
       if (!knew || e.code() != ExitCode::kData) throw;
-      state_ = json::object();  // its runs were removed there: once more from the beginning
+      state_ = {};  // its runs were removed there: once more from the beginning
       return pass();
     }
   }
@@ -97,9 +157,9 @@ class Sync {
   int64_t pass() {
     sent_ = 0;
     fresh_.clear();
-    for (const json& step : document_.value("steps", json::array())) {
+    for (const StepState& step : told_.steps) {
       // A kept step is told by the run that made it.
-      if (step.value("status", "") != "kept") sync_step(step.value("step", ""));
+      if (step.status != "kept") sync_step(step.step);
     }
     sync_run();
     return sent_;
@@ -112,47 +172,46 @@ class Sync {
                   (run_ / "run.json").string() + ": \"" + name + "\" names no step");
     }
     const RecordedStep step(run_ / name);
-    json& state = state_["steps"][name];
-    if (state.is_null()) state = json::object();
-    JournalReader reader(step.journal(), state.value("offset", int64_t{0}));
+    SentStep& state = state_.steps[name];
+    JournalReader reader(step.journal(), state.offset);
     const std::vector<JournalReader::Line> lines = reader.read();
     if (!lines.empty()) {
       const MlflowRun run = step_run(step, name, lines.front().event, state);
-      int64_t begin = state.value("offset", int64_t{0});
+      int64_t begin = state.offset;
       for (const JournalReader::Line& line : lines) {
         add(step, run, line, begin, state);
         begin = line.end;
       }
       flush(run, lines.back().end, state);
     }
-    if (state.value("open", false) && !is_worked_on(run_)) close_lost(state);
+    if (state.open.value_or(false) && !is_worked_on(run_)) close_lost(state);
   }
 
   /// Of a step whose process was killed: no line says that it ended.
-  void close_lost(json& state) {
-    const MlflowRun run{state_.at("experiment_id"), state.at("run")};
+  void close_lost(SentStep& state) {
+    const MlflowRun run{state_.experiment_id, state.run};
     store_.log(run, {}, {}, {{"status", "failed"}, {"error_msg", "its process was killed"}});
-    store_.set_status(run, "KILLED", milliseconds(state.value("last", 0.0)));
-    state["open"] = false;
+    store_.set_status(run, "KILLED", milliseconds(state.last));
+    state.open = false;
     save();
   }
 
   /// Whatever fails here is done again from `begin` on, so what is said twice without harm (states,
   /// tags, files) comes before the numbers of the same line.
   void add(const RecordedStep& step, const MlflowRun& run, const JournalReader::Line& line,
-           int64_t begin, json& state) {
+           int64_t begin, SentStep& state) {
     constexpr std::size_t kMost = 10000;  // then what was sent is noted on disk
     const json& event = line.event;
-    state["last"] = unix_of(event);
+    state.last = unix_of(event);
     const EventKind kind = kind_of(event);
     if (kind == EventKind::kStart) {
-      if (state.contains("open")) store_.set_status(run, "RUNNING", 0);  // once more
+      if (state.open) store_.set_status(run, "RUNNING", 0);  // once more
       store_.log(run, {}, {}, {{"start_time", time_of(event)}, {"status", "running"}});
-      state["open"] = true;
+      state.open = true;
     } else if (kind == EventKind::kEnd) {
       flush(run, begin, state);
       end_step(step, run, event);
-      state["open"] = false;
+      state.open = false;
     }
     for (const Point& point : step.points(event)) {
       fresh_.push_back({point.key, point.value, milliseconds(point.unix), point.step});
@@ -164,13 +223,9 @@ class Sync {
     const EndEvent end = event.get<EndEvent>();
     const int ended = end.code;
     MlflowPairs tags = {{"end_time", time_of(event)}, {"status", status_tag(ended)}};
-    const json facts = step.facts();
-    if (const std::string size = text_at(facts, "/size"); !size.empty()) {
-      tags.emplace_back("model_size", size);
-    }
-    if (const std::string model = text_at(facts, "/model"); !model.empty()) {
-      tags.emplace_back("model_arch", model);
-    }
+    const ModelFacts facts = step.facts();
+    if (!facts.size.empty()) tags.emplace_back("model_size", facts.size);
+    if (!facts.model.empty()) tags.emplace_back("model_arch", facts.model);
     tags.emplace_back("error_msg", ended == 0 ? "" : end.error);
     if (tags.back().second.empty()) tags.pop_back();
     store_.log(run, {}, {}, tags);
@@ -182,33 +237,33 @@ class Sync {
   }
 
   /// Sends the numbers that wait; the journal up to `offset` is then done with.
-  void flush(const MlflowRun& run, int64_t offset, json& state) {
+  void flush(const MlflowRun& run, int64_t offset, SentStep& state) {
     if (!fresh_.empty()) store_.log(run, fresh_, {}, {});
     sent_ += static_cast<int64_t>(fresh_.size());
     fresh_.clear();
-    state["offset"] = offset;
+    state.offset = offset;
     save();
   }
 
   MlflowRun step_run(const RecordedStep& step, const std::string& name, const json& first,
-                     json& state) {
-    const json config = step.config();
-    if (!state.contains("run")) {
+                     SentStep& state) {
+    const StepConfig config = read_step_config(step.folder());
+    if (state.run.empty()) {
       const std::string parent = run_of_all().id;
       MlflowPairs tags = {{"mlflow.parentRunId", parent},
-                          {"stage", text_at(config, "/stage")},
+                          {"stage", config.stage},
                           {"step", name},
                           {"dataset", dataset()}};
-      const json options = config.value("options", json::object());
-      if (options.contains("use_kd")) tags.emplace_back("use_kd", text_of(options.at("use_kd")));
-      if (const std::string teacher = teacher_of(config); !teacher.empty()) {
+      const auto options = record::read<TaggedOptions>(config.options);
+      if (!options.use_kd.is_null()) tags.emplace_back("use_kd", text_of(options.use_kd));
+      if (const std::string teacher = teacher_of(config, options); !teacher.empty()) {
         tags.emplace_back("teacher_run_id", teacher);
       }
-      state["run"] = made_run(id_ + "/" + name, unix_of(first), std::move(tags));
+      state.run = made_run(id_ + "/" + name, unix_of(first), std::move(tags));
       save();
     }
-    MlflowRun run{state_.at("experiment_id"), state.at("run")};
-    if (!state.value("params", false)) {
+    MlflowRun run{state_.experiment_id, state.run};
+    if (!state.params) {
       MlflowPairs params = params_of(config);
       params.emplace_back("dataset", dataset());
       try {
@@ -217,7 +272,7 @@ class Sync {
         // One that differs from an earlier attempt's: the first one's stay, numbers come anyway.
         if (e.code() == ExitCode::kData) throw;
       }
-      state["params"] = true;
+      state.params = true;
       save();
     }
     return run;
@@ -225,51 +280,53 @@ class Sync {
 
   /// The run that stands for all steps.
   MlflowRun run_of_all() {
-    if (!state_.contains("experiment_id")) {
-      state_["experiment"] = experiment_;
-      state_["experiment_id"] = store_.experiment(experiment_);
+    if (state_.experiment_id.empty()) {
+      state_.experiment = experiment_;
+      state_.experiment_id = store_.experiment(experiment_);
     }
-    if (!state_.contains("run")) {
-      const double started = unix_of({{"time", text_at(document_, "/started")}});
-      state_["run"] = made_run(id_, started, {{"dataset", dataset()}, {"status", "running"}});
+    if (state_.run.empty()) {
+      const double started = unix_of({{"time", told_.started}});
+      state_.run = made_run(id_, started, {{"dataset", dataset()}, {"status", "running"}});
       save();
-      MlflowPairs params = {{"dataset", dataset()}};
-      for (const char* key : {"profile", "plan", "kdgat", "host"}) {
-        params.emplace_back(key, text_at(document_, std::string("/") + key));
-      }
+      const MlflowPairs params = {{"dataset", dataset()},
+                                  {"profile", told_.profile},
+                                  {"plan", told_.plan},
+                                  {"kdgat", told_.kdgat},
+                                  {"host", told_.host}};
       try {
-        store_.log({state_.at("experiment_id"), state_.at("run")}, {}, params, {});
+        store_.log({state_.experiment_id, state_.run}, {}, params, {});
       } catch (const MlflowRefusal& e) {
         if (e.code() == ExitCode::kData) throw;
       }
     }
-    return {state_.at("experiment_id"), state_.at("run")};
+    return {state_.experiment_id, state_.run};
   }
 
   /// One that an earlier process made and did not come to remember, or a new one.
   std::string made_run(const std::string& name, double started, MlflowPairs tags) {
-    const std::string experiment = state_.at("experiment_id");
-    if (std::string found = store_.find_run(experiment, kId, name); !found.empty()) return found;
+    if (std::string found = store_.find_run(state_.experiment_id, kId, name); !found.empty()) {
+      return found;
+    }
     tags.insert(tags.begin(), {{kId, name},
                                {"mlflow.runName", name},
                                {"mlflow.source.name", "kdgat"},
                                {"mlflow.source.type", "LOCAL"}});
-    return store_.create_run(experiment, name, milliseconds(started), tags);
+    return store_.create_run(state_.experiment_id, name, milliseconds(started), tags);
   }
 
   void sync_run() {
-    const std::string finished = text_at(document_, "/finished");
-    if (!state_.contains("run") || finished == state_.value("finished", "")) return;
+    const std::string& finished = told_.finished;
+    if (state_.run.empty() || finished == state_.finished) return;
     const MlflowRun run = run_of_all();
     if (finished.empty()) {
       store_.set_status(run, "RUNNING", 0);
       store_.log(run, {}, {}, {{"status", "running"}});
     } else {
-      const int code = document_.value("exit_code", 1);
+      const int code = told_.exit_code;
       store_.log(run, {}, {}, {{"end_time", finished}, {"status", status_tag(code)}});
       store_.set_status(run, status_word(code), milliseconds(unix_of({{"time", finished}})));
     }
-    state_["finished"] = finished;
+    state_.finished = finished;
     save();
   }
 
@@ -277,16 +334,17 @@ class Sync {
 
   void save() {
     all_[uri_] = state_;
-    write_guarded(run_ / kStateFile,
-                  all_.dump(1, ' ', false, json::error_handler_t::replace) + "\n");
+    write_guarded(
+        run_ / kStateFile,
+        record::write<json>(all_).dump(1, ' ', false, json::error_handler_t::replace) + "\n");
   }
 
   fs::path run_;
   std::string id_, uri_, experiment_;
   MlflowStore& store_;
-  json all_;       ///< the state of every address
-  json document_;  ///< run.json
-  json state_;     ///< of this address
+  RunState told_;
+  Sent all_;
+  SentRun state_;  ///< of this address
   std::vector<MlflowMetric> fresh_;
   int64_t sent_ = 0;
 };

@@ -15,6 +15,12 @@ namespace fs = std::filesystem;
 
 constexpr const char* kNowhere = "none";
 
+/// What run.json says of them.
+struct RecordsOfRun {
+  nlohmann::json records = nlohmann::json::object();
+  static auto keys() { return std::tuple{key("records", &RecordsOfRun::records)}; }
+};
+
 /// Whether MLFLOW_TRACKING_URI is of the same server.
 bool is_of_environment(const std::string& uri) {
   const std::string set = variable("MLFLOW_TRACKING_URI");
@@ -41,28 +47,10 @@ std::string credential_for(const RecordTargets& targets) {
 
 }  // namespace
 
-nlohmann::json RecordTargets::json() const {
-  return {{"csv", csv},
-          {"tensorboard", tensorboard},
-          {"mlflow_uri", mlflow_uri},
-          {"experiment", experiment},
-          {"sends_credentials", sends_credentials}};
-}
-
 nlohmann::json RecordTargets::public_json() const {
-  nlohmann::json out = json();
-  out["mlflow_uri"] = without_password(mlflow_uri);
-  return out;
-}
-
-RecordTargets RecordTargets::from_json(const nlohmann::json& json) {
-  RecordTargets out;
-  out.csv = json.value("csv", out.csv);
-  out.tensorboard = json.value("tensorboard", out.tensorboard);
-  out.mlflow_uri = json.value("mlflow_uri", out.mlflow_uri);
-  out.experiment = json.value("experiment", out.experiment);
-  out.sends_credentials = json.value("sends_credentials", false);
-  return out;
+  RecordTargets out = *this;
+  out.mlflow_uri = without_password(mlflow_uri);
+  return record::write<nlohmann::json>(out);
 }
 
 RecordTargets make_targets(const nlohmann::json& options, const std::string& origin) {
@@ -101,15 +89,14 @@ std::string sync_line(const fs::path& run, const RecordTargets& targets) {
 }
 
 RecordTargets targets_of_run(const fs::path& run, const std::string& uri, bool trusts_run) {
-  RecordTargets out;
-  try {
-    out = RecordTargets::from_json(
-        read_object(run / "run.json").value("records", nlohmann::json::object()));
-  } catch (const nlohmann::json::exception&) {
+  const nlohmann::json document = read_json(run / "run.json");
+  const RecordsOfRun kept = record::read<RecordsOfRun>(document);
+  if (!kept.records.is_object() || !record::problem<RecordTargets>(kept.records).empty()) {
     throw Error(ExitCode::kData, (run / "run.json").string() +
                                      ": \"records\" is not an object of " +
                                      "csv, tensorboard, mlflow_uri and experiment");
   }
+  RecordTargets out = record::read<RecordTargets>(kept.records);
   const std::string set = settled_uri(uri.empty() ? variable("MLFLOW_TRACKING_URI") : uri);
   // The environment's serves a run that named none, and knows the password of one that did.
   const bool same = out.mlflow_uri.empty() || without_password(set) == out.mlflow_uri;

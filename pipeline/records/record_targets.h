@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "pipeline/system/record.h"
+
 namespace kdgat {
 
 struct RecordTargets {
@@ -15,13 +17,19 @@ struct RecordTargets {
   /// Whether the server is told what MLFLOW_TRACKING_TOKEN, _USERNAME and _PASSWORD hold. They are
   /// the user's, so they go only where the user or the environment sends a run, not to an address
   /// that a file names.
-  bool sends_credentials = true;
+  bool sends_credentials = false;
 
   bool any() const { return csv || tensorboard || !mlflow_uri.empty(); }
   /// As run.json keeps it: without the password.
   nlohmann::json public_json() const;
-  nlohmann::json json() const;
-  static RecordTargets from_json(const nlohmann::json& json);
+
+  static auto keys() {
+    return std::tuple{key("csv", &RecordTargets::csv),
+                      key("tensorboard", &RecordTargets::tensorboard),
+                      key("mlflow_uri", &RecordTargets::mlflow_uri),
+                      key("experiment", &RecordTargets::experiment),
+                      key("sends_credentials", &RecordTargets::sends_credentials)};
+  }
 };
 
 /// What the options of a profile (RecordOptions) come to with MLFLOW_TRACKING_URI and

@@ -18,6 +18,7 @@
 #include "pipeline/run/journal.h"
 #include "pipeline/run/run_lock.h"
 #include "pipeline/system/json_file.h"
+#include "pipeline/system/record.h"
 
 namespace kdgat {
 namespace {
@@ -29,6 +30,25 @@ using nlohmann::json;
 constexpr double kEndSeconds = 10;
 /// What is waited for another process that writes the same records.
 constexpr double kLockSeconds = 5;
+
+/// What the process of the records is told.
+struct RecordOrder {
+  fs::path run;
+  RecordTargets targets;
+  static auto keys() {
+    return std::tuple{key("run", &RecordOrder::run), key("targets", &RecordOrder::targets)};
+  }
+};
+
+/// What it says at its end.
+struct RecordReport {
+  std::vector<std::string> problems;
+  double cpu_seconds = 0;
+  static auto keys() {
+    return std::tuple{key("problems", &RecordReport::problems),
+                      key("cpu_seconds", &RecordReport::cpu_seconds)};
+  }
+};
 
 /// Of this process and those it has waited for.
 double cpu_seconds() {
@@ -114,9 +134,8 @@ Recorder::Recorder(const fs::path& run, const RecordTargets& targets) {
   if (!targets.any()) return;
   try {
     process_.emplace(std::vector<std::string>{"/proc/self/exe", "records-child"});
-    nlohmann::json request = targets.json();
-    request["run"] = fs::absolute(run).string();
-    process_->write(exact_dump(request) + "\n", deadline_in(1));
+    const json order = record::write<json>(RecordOrder{fs::absolute(run), targets});
+    process_->write(exact_dump(order) + "\n", deadline_in(1));
   } catch (const Error& e) {
     process_.reset();
     problems_.push_back(std::string("records: ") + e.what());
@@ -129,11 +148,11 @@ std::vector<std::string> Recorder::finish(const std::function<bool()>& hurry) {
   constexpr std::size_t kMost = 1 << 20;
   const auto line = process_->read_line(deadline_in(kEndSeconds + 2), kMost, hurry);
   process_.reset();
-  const nlohmann::json said =
-      line ? nlohmann::json::parse(*line, nullptr, false) : nlohmann::json();
+  const json said = line ? json::parse(*line, nullptr, false) : json();
   if (!said.is_object()) return {"records: not written in time"};
-  cpu_seconds_ = said.value("cpu_seconds", 0.0);
-  return said.value("problems", std::vector<std::string>());
+  RecordReport report = record::read<RecordReport>(said);
+  cpu_seconds_ = report.cpu_seconds;
+  return std::move(report.problems);
 }
 
 int record_from_input(std::istream& in, std::ostream& out) {
@@ -147,9 +166,8 @@ int record_from_input(std::istream& in, std::ostream& out) {
   if (::nice(kNice) < 0) errno = 0;  // no matter
   std::string text;
   if (!std::getline(in, text)) return static_cast<int>(ExitCode::kUsage);
-  const nlohmann::json request = exact_parse(text);
-  RunRecords records(request.at("run").get<std::string>(), RecordTargets::from_json(request),
-                     kEndSeconds / 2);
+  const auto order = record::read<RecordOrder>(exact_parse(text));
+  RunRecords records(order.run, order.targets, kEndSeconds / 2);
   const auto has_ended = [](int milliseconds) {
     pollfd input{STDIN_FILENO, POLLIN, 0};
     return ::poll(&input, 1, milliseconds) > 0;
@@ -162,10 +180,10 @@ int record_from_input(std::istream& in, std::ostream& out) {
     const bool failed_slowly =
         !outcome.problems.empty() && std::chrono::steady_clock::now() - before > kSlow;
     if (!last && !(failed_slowly && has_ended(0))) continue;
-    nlohmann::json problems = nlohmann::json::array();
-    for (const Diagnostic& one : outcome.problems) problems.push_back(one.text());
-    const nlohmann::json said = {{"problems", problems}, {"cpu_seconds", cpu_seconds()}};
-    out << said.dump(-1, ' ', false, json::error_handler_t::replace) << std::endl;
+    RecordReport report{{}, cpu_seconds()};
+    for (const Diagnostic& one : outcome.problems) report.problems.push_back(one.text());
+    out << record::write<json>(report).dump(-1, ' ', false, json::error_handler_t::replace)
+        << std::endl;
     return 0;
   }
 }

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "kdgat/result.h"
+#include "pipeline/run/step_config.h"
 #include "pipeline/run/step_metrics.h"
 #include "pipeline/system/json_file.h"
 
@@ -12,6 +13,12 @@ namespace kdgat {
 namespace {
 
 using nlohmann::json;
+
+/// What of step.json is recorded.
+struct StepEnd {
+  ModelFacts facts;
+  static auto keys() { return std::tuple{key("facts", &StepEnd::facts)}; }
+};
 
 /// "classifier student" as part of a name.
 std::string joined_words(std::string name) {
@@ -34,14 +41,12 @@ std::string exact_number(double value) {
   return {text.data(), end.ptr};
 }
 
-json RecordedStep::config() const { return read_object(folder_ / "config.json"); }
-
-json RecordedStep::facts() const {
-  return read_object(folder_ / "step.json").value("facts", json::object());
+ModelFacts RecordedStep::facts() const {
+  return record::read<StepEnd>(read_json(folder_ / "step.json")).facts;
 }
 
 bool RecordedStep::is_on_gpu() const {
-  if (!on_gpu_) on_gpu_ = config().value("device", "").rfind("cuda", 0) == 0;
+  if (!on_gpu_) on_gpu_ = read_step_config(folder_).device.starts_with("cuda");
   return *on_gpu_;
 }
 
@@ -49,7 +54,7 @@ std::vector<Point> RecordedStep::points(const json& event) const {
   const double unix = unix_of(event);
   const EventKind kind = kind_of(event);
   if (kind == EventKind::kEnd && event.get<EndEvent>().code == 0) {
-    return result_points(read_object(folder_ / "metrics.json"), unix);
+    return result_points(read_figures(folder_), unix);
   }
   std::vector<Point> out;
   if (kind != EventKind::kMetrics) return out;
@@ -60,9 +65,9 @@ std::vector<Point> RecordedStep::points(const json& event) const {
   return out;
 }
 
-std::vector<Point> result_points(const json& metrics, double unix) {
+std::vector<Point> result_points(const std::vector<Figure>& figures, double unix) {
   std::vector<Point> out;
-  for (const Figure& figure : read_figures(metrics)) {
+  for (const Figure& figure : figures) {
     if (figure.is_recorded) out.push_back({key_of(figure), figure.value, 0, unix});
   }
   return out;

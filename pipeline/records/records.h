@@ -11,7 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "kdgat/result.h"
 #include "pipeline/run/journal.h"
+#include "pipeline/system/record.h"
 
 namespace kdgat {
 
@@ -23,6 +25,14 @@ struct Point {
   double unix = 0;   ///< seconds since 1970
 };
 
+/// What step.json says of the model a step made; "" = not said.
+struct ModelFacts {
+  std::string model, size;
+  static auto keys() {
+    return std::tuple{key("model", &ModelFacts::model), key("size", &ModelFacts::size)};
+  }
+};
+
 /// A step's folder, read only.
 class RecordedStep {
  public:
@@ -30,10 +40,7 @@ class RecordedStep {
 
   const std::filesystem::path& folder() const { return folder_; }
   std::filesystem::path journal() const { return folder_ / kJournalFile; }
-  /// As frozen when the step started; an empty object if it is gone.
-  nlohmann::json config() const;
-  /// What step.json says the step made ("model", "size"); an empty object before its end.
-  nlohmann::json facts() const;
+  ModelFacts facts() const;
   /// The numbers of an event: of an epoch, an episode, the machine's memory, and at a good end
   /// those of metrics.json. None for an event of another form: stages may send what they like.
   std::vector<Point> points(const nlohmann::json& event) const;
@@ -47,7 +54,7 @@ class RecordedStep {
 
 /// The figures of a step's metrics: `{model}_{figure}` of a model on validation,
 /// `test.{model}.{part}.{figure}` on another part, `result.{figure}` of a step itself.
-std::vector<Point> result_points(const nlohmann::json& metrics, double unix);
+std::vector<Point> result_points(const std::vector<Figure>& figures, double unix);
 
 /// The shortest text that reads back as this number.
 std::string exact_number(double value);

@@ -6,6 +6,7 @@
 #include "kdgat/kinds.h"
 #include "pipeline/data/data.h"
 #include "pipeline/show/json_lookup.h"
+#include "pipeline/system/record.h"
 
 namespace kdgat {
 namespace {
@@ -48,15 +49,21 @@ std::vector<double> numbers(const json& from) {
   return out;
 }
 
+/// A model on a part, in curves.json: decisions counted at its thresholds, and at others.
+struct PartCurve {
+  json counts, calibrated, tp, fp;
+  static auto keys() {
+    using C = PartCurve;
+    return std::tuple{key("counts", &C::counts), key("calibrated", &C::calibrated),
+                      key("tp", &C::tp), key("fp", &C::fp)};
+  }
+};
+
 Detection detection(const Decision& decision, const json& curves) {
-  const json curve = below(below(curves, decision.model), decision.part);
-  Detection out{decision,
-                read_counts(below(curve, "counts")),
-                read_counts(below(curve, "calibrated")),
-                {},
-                {}};
-  out.tp = numbers(below(curve, "tp"));
-  out.fp = numbers(below(curve, "fp"));
+  const auto curve = record::read<PartCurve>(below(below(curves, decision.model), decision.part));
+  Detection out{decision, read_counts(curve.counts), read_counts(curve.calibrated), {}, {}};
+  out.tp = numbers(curve.tp);
+  out.fp = numbers(curve.fp);
   if (out.tp.size() != out.fp.size()) out.tp = out.fp = {};
   return out;
 }
@@ -90,7 +97,8 @@ std::string step_of(const std::string& model, const std::vector<ReportStep>& ste
 std::vector<Detection> detections(const ReportRun& run) {
   std::vector<Detection> out;
   for (const ReportStep& evaluation : run.steps) {
-    const std::vector<Decision> all = read_decisions(evaluation.files.metrics);
+    const std::vector<Decision> all =
+        read_decisions(evaluation.files.metrics, evaluation.files.figures);
     std::set<std::string> parts;
     for (const Decision& one : all) parts.insert(one.part);
     const auto add_part = [&](const std::string& part) {

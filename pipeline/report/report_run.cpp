@@ -52,20 +52,22 @@ std::string tiles(const ReportRun& run) {
   if (run.record.seconds() >= 0)
     out += tile(format_seconds(run.record.seconds()), "from start to end");
   double peak = -1;
-  for (const ReportStep& step : run.steps) peak = std::max(peak, step.record.peak_bytes);
+  for (const ReportStep& step : run.steps) {
+    peak = std::max(peak, step.record.peak_bytes.value_or(-1));
+  }
   if (peak >= 0) out += tile(format_bytes(static_cast<uint64_t>(peak)), "largest process");
   return out.empty() ? "" : "<div class=\"tiles\">\n" + out + "</div>\n";
 }
 
 /// How long a step took, as a bar against the longest one.
 std::string time_cell(const StepRecord& step, double longest) {
-  if (step.seconds < 0) return "";
-  const int share = static_cast<int>(std::lround(100 * step.seconds / std::max(longest, 1e-9)));
+  if (!step.seconds) return "";
+  const int share = static_cast<int>(std::lround(100 * *step.seconds / std::max(longest, 1e-9)));
   return "<span class=\"time\"><svg class=\"bar\" viewBox=\"0 0 100 9\" "
          "preserveAspectRatio=\"none\" aria-hidden=\"true\"><rect class=\"" +
          fill_class(step.is_kept() ? kGrey : 0) + "\" width=\"" +
          std::to_string(std::max(1, share)) + "\" height=\"9\"/></svg>" +
-         format_seconds(step.seconds) + "</span>";
+         format_seconds(*step.seconds) + "</span>";
 }
 
 std::string table_of(const ResultTable& table) {
@@ -183,13 +185,12 @@ std::string run_facts(const ReportRun& run) {
   if (!r.device.empty()) machine += ", " + escaped(r.device);
   if (r.threads > 0)
     machine += ", " + std::to_string(r.threads) + (r.threads == 1 ? " thread" : " threads");
-  const std::string summary = text_of(below(r.data, "summary")),
-                    path = text_of(below(r.data, "path"));
+  const RunData data = r.data.value_or(RunData());
   std::string out = fact("run", element("code", escaped(r.id)) + ", " + escaped(r.progress()));
   out += fact("started", time_text(r.started) +
                              (r.finished.empty() ? "" : ", ended " + time_text(r.finished)));
-  out += fact("data", escaped(summary.empty() ? r.dataset : summary) +
-                          (path.empty() ? "" : " " + element("code", escaped(path))));
+  out += fact("data", escaped(data.summary.empty() ? r.dataset : data.summary) +
+                          (data.path.empty() ? "" : " " + element("code", escaped(data.path))));
   out += fact("machine", machine + (machine.empty() ? "" : ", ") + "kdgat " + escaped(r.version));
   out += fact("command", r.command.empty() ? "" : element("code", escaped(r.command)));
   for (const std::string& text : requirements_text(r.requirements)) {
@@ -256,7 +257,9 @@ std::string results_section(const ReportRun& run, const std::string&) {
 
 std::string steps_section(const ReportRun& run, const std::string&) {
   double longest = 0;
-  for (const ReportStep& step : run.steps) longest = std::max(longest, step.record.seconds);
+  for (const ReportStep& step : run.steps) {
+    longest = std::max(longest, step.record.seconds.value_or(-1));
+  }
   MarkupTable table;
   table.columns = {"step", "stage", "", "time", "memory", "why"};
   table.caption = "What ran, how it ended, and why it ran.";
@@ -275,7 +278,7 @@ std::string steps_section(const ReportRun& run, const std::string&) {
                                    (more == 1 ? "once" : std::to_string(more) + " times")
                              : "");
     table.rows.push_back({escaped(r.step), escaped(r.stage), state, time_cell(r, longest),
-                          r.peak_bytes < 0 ? "" : format_bytes(static_cast<uint64_t>(r.peak_bytes)),
+                          r.peak_bytes ? format_bytes(static_cast<uint64_t>(*r.peak_bytes)) : "",
                           "<div class=\"why\">" + escaped(why) + "</div>"});
   }
   const std::string note =
@@ -337,7 +340,7 @@ std::string options_section(const ReportRun& run, const std::string&) {
 }
 
 std::string data_section(const ReportRun& run, const std::string&) {
-  const json options = below(run.record.data, "options");
+  const json options = run.record.data.value_or(RunData()).options;
   std::string asked;
   for (const char* name : {"split", "val_fraction", "test_fraction", "seed", "folds", "fold"}) {
     const json value = below(options, name);

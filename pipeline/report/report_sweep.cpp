@@ -4,7 +4,6 @@
 
 #include "kdgat/text.h"
 #include "pipeline/report/report_sections.h"
-#include "pipeline/show/json_lookup.h"
 #include "pipeline/show/markup.h"
 #include "pipeline/show/parallel_svg.h"
 #include "pipeline/system/json_file.h"
@@ -13,12 +12,9 @@
 
 namespace kdgat {
 
-using nlohmann::json;
-
 std::string sweep_section(const ReportRun& run, const std::string&) {
-  const json record = read_json(run.record.folder / kSweepFile);
-  if (!below(record, "trials").is_array()) return "";
-  const auto sweep = record.get<SavedSweep>();
+  const auto sweep = record::read<SavedSweep>(read_json(run.record.folder / kSweepFile));
+  if (sweep.trials.empty()) return "";
   std::vector<ParallelAxis> axes;
   for (const std::string& key : tried_keys(sweep)) axes.push_back({key});
   const std::size_t tried = axes.size();
@@ -33,10 +29,10 @@ std::string sweep_section(const ReportRun& run, const std::string&) {
       const auto value = trial.values.find(axes[i].title);
       item.values.push_back(value == trial.values.end() ? "" : value->second);
     }
-    item.values.push_back(trial.needed > 0 ? text(trial.needed) : "");
+    item.values.push_back(trial.needed > 0 ? text(static_cast<double>(trial.needed)) : "");
     item.values.push_back(trial.seconds > 0 ? text(trial.seconds) : "");
     item.values.push_back(trial.value ? text(*trial.value) : "");
-    item.is_chosen = trial.name == sweep.best && !sweep.best.empty();
+    item.is_chosen = sweep.is_best(trial);
     item.is_dashed = trial.stopped_at.has_value();
     item.words = trial.name + ": " + trial.state +
                  (trial.value ? ", " + sweep.metric + " " + item.values.back() : "");
@@ -44,8 +40,8 @@ std::string sweep_section(const ReportRun& run, const std::string&) {
   }
   const std::string picture = parallel_svg("Trials and their results", axes, items);
   return figure("Trials and their results", picture,
-                "Each line is a trial; coloured: " + (sweep.best.empty() ? "none" : sweep.best) +
-                    ", chosen by " + sweep.metric + " of validation; dashed: stopped early.") +
+                "Each line is a trial; coloured: " + sweep.best.value_or("none") + ", chosen by " +
+                    sweep.metric + " of validation; dashed: stopped early.") +
          details("All trials", element("pre", escaped(trials_table(sweep)))) +
          element("pre", escaped(best_lines(sweep)));
 }

@@ -6,7 +6,6 @@
 #include "kdgat/measure.h"
 #include "kdgat/text.h"
 #include "pipeline/report/report_sections.h"
-#include "pipeline/show/json_lookup.h"
 #include "pipeline/show/markup.h"
 
 namespace kdgat {
@@ -81,7 +80,7 @@ std::string step_markup(const ReportStep& step) {
     charts.at(scaled).y.scale = Axis::Scale::kByValues;
   }
   charts.at(Curve::kShare).y.to = 1;
-  const std::vector<Figure> listed = listed_figures(step.files.metrics);
+  const std::vector<Figure> listed = listed_figures(step.files.figures);
   std::string rate_picture, note;
   for (const auto& [name, series] : journal.series) {
     const Curve curve = curve_in(listed, name);
@@ -99,7 +98,7 @@ std::string step_markup(const ReportStep& step) {
   std::string pictures;
   for (const auto& [curve, chart] : charts) pictures += figure(chart, caption_of(curve, best));
   pictures += rate_picture;
-  const std::string summary = word(step.files.result, "summary");
+  const std::string summary = step.files.result.get<StageResult>().summary.value_or("");
   return element("h3", escaped(step.record.step)) +
          (summary.empty() ? "" : element("p", escaped(summary))) +
          (note.empty() ? "" : element("p", note, "class=\"muted\"")) + grid(pictures);

@@ -363,6 +363,13 @@ void Run::record_step(const std::string& step, const std::string& status, const 
   });
 }
 
+std::string Run::status_of(const std::string& step) const {
+  for (const json& state : below(document_, "steps")) {
+    if (word(state, "step") == step) return word(state, "status");
+  }
+  return "";
+}
+
 void Run::set_records(json targets, double cpu_seconds) {
   change([&](json& document) {
     document["records"] = std::move(targets);

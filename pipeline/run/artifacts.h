@@ -77,6 +77,8 @@ class Run {
   /// `status`: "pending", "running", "done", "failed", "kept", "skipped" or "interrupted".
   void record_step(const std::string& step, const std::string& status,
                    const nlohmann::json& more = nlohmann::json::object());
+  /// "" of a step that it has not.
+  std::string status_of(const std::string& step) const;
   /// Where its numbers go beside the journals (see RecordTargets::public_json), and the processor
   /// time that took, once it is known.
   void set_records(nlohmann::json targets, double cpu_seconds = 0);

@@ -130,16 +130,10 @@ fs::path only_run_named(const std::string& name, const fs::path& root, const std
 }
 
 std::vector<RunModel> models_of(const fs::path& run, const PluginCatalog& catalog) {
-  const json document = load_object(run / "run.json");
   std::vector<RunModel> out;
-  for (const json& step : document.value("steps", json::array())) {
-    const std::string name = step.value("step", "");
-    // A kept step stands in the run that made it.
-    const fs::path folder =
-        step.contains("folder") ? fs::path(step.value("folder", "")) : run / name;
-    const std::string stage = step.value("stage", "");
-    const fs::path file = folder / catalog.model_file(stage);
-    if (fs::is_regular_file(file)) out.push_back({name, stage, file});
+  for (const StepRecord& step : read_run_file(run).steps) {
+    const fs::path file = step.folder / catalog.model_file(step.stage);
+    if (fs::is_regular_file(file)) out.push_back({step.step, step.stage, file});
   }
   return out;
 }

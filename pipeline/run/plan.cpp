@@ -5,6 +5,7 @@
 
 #include "kdgat/exact_json.h"
 #include "kdgat/kinds.h"
+#include "pipeline/plugin/schema.h"
 #include "pipeline/run/plan_reasons.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/hash.h"
@@ -219,14 +220,11 @@ class Wiring {
 /// What a path names counts, not where it lies.
 nlohmann::json lasting_options(const StepSpec& spec, const PluginDescription& plugin) {
   nlohmann::json options = nlohmann::json::object();
-  const nlohmann::json properties = plugin.options.value("properties", nlohmann::json::object());
+  const nlohmann::json& schemas = options_in(plugin.options);
   for (const auto& [name, value] : spec.options.values.items()) {
-    const auto schema = properties.find(name);
-    if (schema != properties.end()) {
-      if (schema->value("x-runtime", false)) continue;
-      const bool is_later = schema->value("x-later", false);
-      if (is_later && value == schema->value("default", nlohmann::json())) continue;
-    }
+    const auto schema = schemas.find(name);
+    const OptionSchema option = schema == schemas.end() ? OptionSchema() : read_option(*schema);
+    if (option.is_runtime || (option.is_later && value == option.otherwise)) continue;
     const auto content = spec.contents.find(name);
     options[name] =
         content == spec.contents.end() ? value : nlohmann::json("content " + content->second);

@@ -106,6 +106,8 @@ std::string why_kept(const PlannedStep& step, const PastStep& past) {
          " as run " + short_run(past.run);
 }
 
+int version_of(const PlannedStep& step) { return step.ingredients.value("version", 0); }
+
 const char* action_word(const PlannedStep& step) {
   return step.action == Action::kKeep ? "keep" : "run";
 }

@@ -16,6 +16,9 @@ std::string why_run(const PlannedStep& step, const std::vector<PastStep>& past);
 /// "same data 3f9c…, options, stage version 2 as run 01JD…B2"
 std::string why_kept(const PlannedStep& step, const PastStep& past);
 
+/// Of its stage, as the plan was made; 0 = not said.
+int version_of(const PlannedStep& step);
+
 /// "run" or "keep", as forms of JSON have it.
 const char* action_word(const PlannedStep& step);
 /// The reason of a planned step, of a kept one with when it was made.

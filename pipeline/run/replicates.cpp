@@ -6,8 +6,8 @@
 #include <set>
 
 #include "kdgat/text.h"
+#include "pipeline/run/plan.h"
 #include "pipeline/run/step_config.h"
-#include "pipeline/show/json_lookup.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/json_file.h"
 
@@ -46,33 +46,20 @@ std::string Replicate::state() const {
   return run.empty() ? "waiting" : "running";
 }
 
-json replicates_json(const std::vector<Replicate>& list) {
-  json out = json::array();
-  for (const Replicate& one : list) {
-    json item = {{"seed", one.seed}, {"run", one.run}};
-    if (one.exit_code) item["exit_code"] = *one.exit_code;
-    if (one.seconds >= 0) item["seconds"] = one.seconds;
-    if (!one.error.empty()) item["error"] = one.error;
-    out.push_back(std::move(item));
+std::optional<SeedsOfRun> seeds_of_run(const fs::path& run_folder) {
+  const json document = read_json(run_folder / "run.json");
+  if (!document.is_object()) return std::nullopt;
+  auto out = record::read<SeedsOfRun>(document);
+  if (out.replicates) {
+    std::erase_if(*out.replicates, [](const Replicate& one) { return one.seed < 0; });
   }
   return out;
 }
 
 std::vector<Replicate> read_replicates(const fs::path& run_folder) {
-  std::vector<Replicate> out;
-  const json document = read_json(run_folder / "run.json");
-  for (const json& item : below(document, "replicates")) {
-    const json& seed = below(item, "seed");
-    if (!seed.is_number_integer()) continue;
-    Replicate one{seed.get<int64_t>(), word(item, "run")};
-    if (const json& code = below(item, "exit_code"); code.is_number_integer()) {
-      one.exit_code = code.get<int>();
-    }
-    one.seconds = number(item, "seconds");
-    one.error = word(item, "error");
-    out.push_back(std::move(one));
-  }
-  return out;
+  return seeds_of_run(run_folder)
+      .value_or(SeedsOfRun())
+      .replicates.value_or(std::vector<Replicate>());
 }
 
 fs::path replicate_folder(const fs::path& run_folder, const Replicate& one) {
@@ -90,7 +77,7 @@ NamedRuns read_named_runs(const std::vector<fs::path>& folders) {
     out.group_of.push_back(group);
     out.seeds.push_back(seed);
     const std::string& id = group.empty() ? out.runs.back().id : group;
-    const std::string& own = group.empty() ? out.runs.back().labels.name : name;
+    const std::string& own = group.empty() ? out.runs.back().name : name;
     out.names.push_back(own.empty() ? short_run(id) : own);
   };
   const auto begun = [](const fs::path& folder) {
@@ -110,18 +97,17 @@ NamedRuns read_named_runs(const std::vector<fs::path>& folders) {
     for (const auto& [of_one, seed] : begun(folder)) grouped.insert(fs::weakly_canonical(of_one));
   }
   for (const fs::path& folder : folders) {
-    const json document = read_json(folder / "run.json");
-    if (below(document, "replicates").is_array()) {
-      const std::string name = read_run(folder).labels.name;
+    const SeedsOfRun seeds = seeds_of_run(folder).value_or(SeedsOfRun());
+    if (seeds.replicates) {
+      const std::string name = read_run(folder).name;
       for (const auto& [of_one, seed] : begun(folder)) {
         add(of_one, fs::weakly_canonical(folder).filename().string(), seed, name);
       }
       continue;
     }
     if (grouped.contains(fs::weakly_canonical(folder))) continue;
-    const json& seed = below(document, "seed");
     const std::size_t before = out.runs.size();
-    add(folder, "", seed.is_number_integer() ? seed.get<int64_t>() : -1, "");
+    add(folder, "", seeds.seed.value_or(-1), "");
     if (out.runs.size() > before && out.seeds.back() < 0) {
       out.seeds.back() = seed_of_steps(out.runs.back());
     }

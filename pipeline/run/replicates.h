@@ -14,24 +14,48 @@
 #include "pipeline/run/run_figures.h"
 #include "pipeline/run/run_record.h"
 #include "pipeline/run/seed_statistics.h"
+#include "pipeline/system/record.h"
 
 namespace kdgat {
 
 /// One run among those of a run of replicates.
 struct Replicate {
-  int64_t seed = 0;
-  std::string run;  ///< id; "" = it has not begun
+  int64_t seed = -1;  ///< -1 = not known, in a damaged file
+  std::string run;    ///< id; "" = it has not begun
   std::optional<int> exit_code{};
-  double seconds = -1;  ///< -1 = not known
-  std::string error{};
+  std::optional<double> seconds{};
+  std::optional<std::string> error{};
 
   /// "done", "failed", "running" or "waiting"
   std::string state() const;
+
+  static auto keys() {
+    using T = Replicate;
+    return std::tuple{key("seed", &T::seed, "its seed"),
+                      key("run", &T::run, "id of its run; \"\" = not begun"),
+                      key("exit_code", &T::exit_code, "once it has ended"),
+                      key("seconds", &T::seconds, "wall clock, seconds"),
+                      key("error", &T::error, "what went wrong")};
+  }
 };
 
-/// As run.json lists them.
-nlohmann::json replicates_json(const std::vector<Replicate>& list);
-/// Those of a run; none if it is no run of replicates.
+/// What run.json says that runs over seeds ask for.
+struct SeedsOfRun {
+  std::string plan;             ///< fingerprint
+  std::optional<int64_t> seed;  ///< of a run that is no run of replicates
+  std::optional<int> exit_code;
+  nlohmann::json requirements;  ///< as judged; null = none
+  std::optional<std::vector<Replicate>> replicates;
+
+  static auto keys() {
+    using T = SeedsOfRun;
+    return std::tuple{key("plan", &T::plan), key("seed", &T::seed), key("exit_code", &T::exit_code),
+                      key("requirements", &T::requirements), key("replicates", &T::replicates)};
+  }
+};
+/// None if there is no such run.
+std::optional<SeedsOfRun> seeds_of_run(const std::filesystem::path& run_folder);
+/// The replicates of a run; none if it is no run of replicates.
 std::vector<Replicate> read_replicates(const std::filesystem::path& run_folder);
 /// The folder of a replicate of the run in `run_folder`, which has begun.
 std::filesystem::path replicate_folder(const std::filesystem::path& run_folder,

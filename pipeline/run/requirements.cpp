@@ -134,7 +134,7 @@ JudgedRequirement judge_requirement(const Requirement& requirement,
   }
   const std::vector<Figure> found =
       narrowed(of_place, requirement.figure, [](const Figure& figure) { return figure.name; });
-  JudgedRequirement out{requirement, std::nullopt, ""};
+  JudgedRequirement out{requirement, std::nullopt, false, ""};
   if (found.empty()) {
     const std::string there = list_of(of_place.empty() ? of_step : of_place);
     out.problem = requirement.name + " is not among the figures of this run" +
@@ -143,7 +143,8 @@ JudgedRequirement judge_requirement(const Requirement& requirement,
     return out;
   }
   out.value = found.front().value;
-  if (!requirement.holds(*out.value)) {
+  out.is_met = requirement.holds(*out.value);
+  if (!out.is_met) {
     out.problem = requirement.name + " is " + shown_number(requirement, *out.value) +
                   ", required " + requirement.relation + " " + shortest(requirement.wanted);
   }
@@ -222,26 +223,16 @@ std::vector<JudgedRequirement> judge_requirements(const std::vector<Requirement>
 }
 
 void to_json(nlohmann::json& out, const JudgedRequirement& judged) {
-  out = {{"name", judged.requirement.name},
-         {"relation", judged.requirement.relation},
-         {"wanted", judged.requirement.wanted},
-         {"value", judged.value ? nlohmann::json(*judged.value) : nlohmann::json()},
-         {"met", judged.is_met()}};
+  out = record::write<nlohmann::json>(judged);
 }
 
 std::vector<std::string> requirements_text(const nlohmann::json& list) {
   std::vector<std::string> out;
-  if (!list.is_array()) return out;
-  for (const nlohmann::json& one : list) {
-    using detail::value_or;
-    Requirement requirement;
-    requirement.name = value_or(one, "name", std::string());
-    requirement.relation = value_or(one, "relation", std::string());
-    requirement.wanted = value_or(one, "wanted", 0.0);
-    const nlohmann::json value = detail::below(one, "value");
-    out.push_back(requirement.text() + ": " +
-                  (value.is_number() ? shown_number(requirement, value) : "no such figure") +
-                  (value_or(one, "met", false) ? ", met" : ", not met"));
+  for (const nlohmann::json& item : list) {
+    const auto one = record::read<JudgedRequirement>(item);
+    out.push_back(one.text() + ": " +
+                  (one.value ? shown_number(one, *one.value) : "no such figure") +
+                  (one.is_met ? ", met" : ", not met"));
   }
   return out;
 }

@@ -10,6 +10,7 @@
 
 #include "kdgat/error.h"
 #include "kdgat/result.h"
+#include "pipeline/system/record.h"
 
 namespace kdgat {
 
@@ -41,12 +42,19 @@ struct KnownNames {
 std::vector<Diagnostic> check_names(const std::vector<Requirement>& list, const KnownNames& known);
 
 /// A requirement after the run.
-struct JudgedRequirement {
-  Requirement requirement;
+struct JudgedRequirement : Requirement {
   std::optional<double> value;  ///< none = the run has no such figure
-  std::string problem;          ///< why it is not met; "" = met
+  bool is_met = false;
+  std::string problem;  ///< why it is not met
 
-  bool is_met() const { return problem.empty(); }
+  static auto keys() {
+    using T = JudgedRequirement;
+    return std::tuple{key("name", &Requirement::name, "STEP.FIGURE or STEP.PART.FIGURE"),
+                      key("relation", &Requirement::relation, ">=, >, <=, < or =="),
+                      key("wanted", &Requirement::wanted, "what it is compared with"),
+                      key("value", &T::value, "of the run; null = it has no such figure").or_null(),
+                      key("met", &T::is_met, "whether it holds")};
+  }
 };
 
 /// `figures` as figures_of() gives them: each with its step as the model.
@@ -54,7 +62,7 @@ std::vector<JudgedRequirement> judge_requirements(const std::vector<Requirement>
                                                   const std::vector<std::string>& steps,
                                                   const std::vector<Figure>& figures);
 
-/// {"name","relation","wanted","value","met"}; value null where there is none.
+/// As run.json has it.
 void to_json(nlohmann::json& out, const JudgedRequirement& judged);
 /// "classifier.test_01.f1 >= 0.9: 0.871, not met" of each of such a list; anything else is passed
 /// over.

@@ -25,6 +25,12 @@ bool differ(const std::vector<std::string>& values) {
   return std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) != values.end();
 }
 
+/// What tune.json (tune/saved_sweep.h) says to all: the name of the best trial.
+struct BestTrial {
+  std::string best;
+  static auto keys() { return std::tuple{key("best", &BestTrial::best)}; }
+};
+
 /// Names of all steps, those of the first run first.
 std::vector<std::string> step_names(const std::vector<RunRecord>& runs) {
   std::vector<std::string> out;
@@ -80,7 +86,7 @@ std::vector<Figure> figures(const RunRecord& run) {
 }
 
 std::vector<Figure> figures_of_step(const std::string& step, const std::filesystem::path& folder) {
-  std::vector<Figure> out = listed_figures(read_metrics(folder));
+  std::vector<Figure> out = listed_figures(read_figures(folder));
   for (Figure& figure : out) {
     if (figure.model.empty()) figure.model = step;
   }
@@ -104,9 +110,8 @@ std::string spokesman(const RunRecord& run, const std::vector<Figure>& figures,
     return std::any_of(figures.begin(), figures.end(),
                        [&](const Figure& figure) { return figure.model == step; });
   };
-  if (std::string best = word(read_json(run.folder / kSweepFile), "best"); has(best)) {
-    return best;
-  }
+  const auto sweep = record::read<BestTrial>(read_json(run.folder / kSweepFile));
+  if (has(sweep.best)) return sweep.best;
   const auto last = std::find_if(figures.rbegin(), figures.rend(),
                                  [](const Figure& figure) { return figure.headline > 0; });
   std::string out = last != figures.rend() ? last->model

@@ -12,7 +12,8 @@
 
 #include "engine/file/cache_folder.h"
 #include "pipeline/run/run_figures.h"
-#include "pipeline/show/json_lookup.h"
+#include "pipeline/run/step_config.h"
+#include "pipeline/run/step_metrics.h"
 #include "pipeline/system/hash.h"
 #include "pipeline/system/json_file.h"
 #include "pipeline/system/owned_fd.h"
@@ -40,11 +41,9 @@ std::string key_of(const Figure& figure) {
 
 ReadFolder read_step(const std::string& step, const fs::path& folder) {
   ReadFolder out;
-  const json config = read_json(folder / "config.json");
-  if (const json& seed = below(config, "seed"); seed.is_number()) {
-    out.options.push_back({"seed", seed.dump(), 0});
-  }
-  for (const auto& [name, value] : below(config, "options").items()) {
+  const StepConfig config = read_step_config(folder);
+  if (config.seed.is_number()) out.options.push_back({"seed", config.seed.dump(), 0});
+  for (const auto& [name, value] : config.options.items()) {
     out.options.push_back({std::string(step).append(".").append(name), text_of(value), 0});
   }
   for (const Figure& figure : figures_of_step(step, folder)) {
@@ -58,11 +57,12 @@ ReadFolder read_step(const std::string& step, const fs::path& folder) {
 /// The options of the data of a run, which are no step's.
 ReadFolder options_of(const RunRecord& run) {
   ReadFolder out;
-  for (const auto& [name, value] : below(run.data, "options").items()) {
+  if (!run.data) return out;
+  for (const auto& [name, value] : run.data->options.items()) {
     out.options.push_back({"data." + name, text_of(value), 0});
   }
-  if (const std::string path = word(run.data, "path"); !path.empty()) {
-    out.options.push_back({"data.path", text_of(path), 0});
+  if (!run.data->path.empty()) {
+    out.options.push_back({"data.path", text_of(run.data->path), 0});
   }
   return out;
 }
@@ -126,7 +126,7 @@ RunIndex::Stamp RunIndex::stamp_of_step(const fs::path& folder) {
   const OwnedFd at(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   Stamp out;
   out.add(at.get(), "config.json");
-  out.add(at.get(), "metrics.json");
+  if (!out.add(at.get(), kFiguresFile)) out.add(at.get(), kMetricsFile);  // of an older program
   return out;
 }
 
@@ -211,6 +211,8 @@ void RunIndex::read_runs(const std::vector<Place>& places) {
     if (!records[i]) continue;
     RunRecord& run = *records[i];
     RunRecord named = run;
+    named.id.clear();
+    named.folder.clear();
     for (StepRecord& step : named.steps) {
       const bool is_own = step.folder == run.folder / step.step;
       step.folder = is_own ? "" : folder_name(step.folder);
@@ -221,7 +223,9 @@ void RunIndex::read_runs(const std::vector<Place>& places) {
     ReadFolder options = options_of(run);
     options.stamp = stamp;
     data_.put_folder(places[i].name, options);
-    run.data = run.requirements = run.git = nullptr;
+    run.data.reset();
+    run.git.reset();
+    run.requirements.clear();
     has_news_ = has_news_ || !stamp.empty();
   }
   for (std::size_t i = 0; i < places.size(); ++i) {

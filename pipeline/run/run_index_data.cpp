@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 
 /// To be raised whenever something else is read of a run, or kept of it in the same tables.
-constexpr int kIndexForm = 3;
+constexpr int kIndexForm = 4;
 constexpr std::size_t kHashLength = 32;
 constexpr int64_t kShared = 0;  ///< the role of a text that is no key
 
@@ -23,39 +23,24 @@ int64_t role_of(KeyOf of) { return of == KeyOf::kOption ? 1 : 2; }
 // The columns of a table, for what makes, writes and reads its rows. `Of` is const where they are
 // written. A text that many rows share is a number in `texts`, one that is a row's own is there.
 
-template <class Row, class Of>
-void run_columns(Row& row, Of& run) {
-  row("dataset", run.dataset);
-  row("profile", run.profile);
-  row("host", run.host);
-  row("version", run.version);
-  row("command", run.command);
-  row("device", run.device);
-  row("cpu", run.cpu);
-  row("gpu", run.gpu);
-  row("libtorch", run.libtorch);
-  row.own("started", run.started);
-  row.own("finished", run.finished);
-  row("state", run.state);
-  row("name", run.labels.name);
-  row("tags", run.labels.tags);
-  row("threads", run.threads);
-  row("headline", run.headline);
-  row("exit_code", run.exit_code);
-  row("bytes", run.bytes);
-}
+template <class T>
+constexpr bool kIsKept =
+    std::is_arithmetic_v<T> || record::IsText<T> || std::is_same_v<T, std::vector<std::string>>;
+template <class T>
+constexpr bool kIsKept<std::optional<T>> = kIsKept<T>;
 
+/// Texts, numbers and lists of texts of a record; not what stands in it as JSON, or as records.
 template <class Row, class Of>
-void step_columns(Row& row, Of& step) {
-  row("step", step.step);
-  row("stage", step.stage);
-  row("status", step.status);
-  row("reason", step.reason);
-  row("error", step.error);
-  row.own("made_by", step.made_by);
-  row.own("folder", step.folder);
-  row("seconds", step.seconds);
-  row("peak_bytes", step.peak_bytes);
+void columns(Row& row, Of& record) {
+  const auto add = [&](const auto& key) {
+    auto& member = record.*(key.member);
+    using T = std::remove_cvref_t<decltype(member)>;
+    if constexpr (record::IsText<T>) {
+      if (key.is_own) return row.own(key.name, member);
+    }
+    if constexpr (kIsKept<T> && !std::is_same_v<T, std::filesystem::path>) row(key.name, member);
+  };
+  std::apply([&](const auto&... key) { (add(key), ...); }, std::remove_const_t<Of>::keys());
 }
 
 struct ColumnNames {
@@ -86,8 +71,9 @@ struct RowWriter {
     write(value);
     ++mark;
   }
-  void own(const char* /*name*/, const std::filesystem::path& value) {
-    to.bind(mark++, std::string_view(value.native()));
+  template <class T>
+  void own(const char* /*name*/, const T& value) {
+    to.bind(mark++, std::filesystem::path(value).native());
   }
   void write(const std::string& value) { write(shared(value)); }
   void write(const std::vector<std::string>& value) {
@@ -140,14 +126,14 @@ struct RowReader {
 ColumnNames columns_of_runs() {
   ColumnNames out{"place, stamp", "?, ?"};
   const RunRecord like;
-  run_columns(out, like);
+  columns(out, like);
   return out;
 }
 
 ColumnNames columns_of_steps() {
-  ColumnNames out{"run, at", "?, ?"};
+  ColumnNames out{"of_run, at", "?, ?"};
   const StepRecord like;
-  step_columns(out, like);
+  columns(out, like);
   return out;
 }
 
@@ -156,7 +142,7 @@ std::string tables() {
          ", PRIMARY KEY (place)) WITHOUT ROWID;"
          "CREATE TABLE steps (" +
          columns_of_steps().names +
-         ", PRIMARY KEY (run, at)) WITHOUT ROWID;"
+         ", PRIMARY KEY (of_run, at)) WITHOUT ROWID;"
          "CREATE TABLE folders (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, stamp "
          "TEXT);"
          "CREATE TABLE texts (id INTEGER PRIMARY KEY, role INTEGER, text TEXT, UNIQUE (role, "
@@ -222,16 +208,16 @@ std::map<std::string, KnownRun> IndexData::runs() const {
     KnownRun& known = out.emplace_hint(out.end(), runs.text(0), KnownRun())->second;
     known.stamp = runs.text(1);
     RowReader row{runs, 2, texts};
-    run_columns(row, known.record);
+    columns(row, known.record);
   }
   Statement steps =
-      data_.prepare("SELECT " + columns_of_steps().names + " FROM steps ORDER BY run, at");
+      data_.prepare("SELECT " + columns_of_steps().names + " FROM steps ORDER BY of_run, at");
   for (auto run = out.begin(); steps.next();) {
     const std::string of = steps.text(0);
     while (run != out.end() && run->first < of) ++run;
     if (run == out.end() || run->first != of) continue;
     RowReader row{steps, 2, texts};
-    step_columns(row, run->second.record.steps.emplace_back());
+    columns(row, run->second.record.steps.emplace_back());
   }
   return out;
 }
@@ -242,23 +228,24 @@ void IndexData::put_run(const std::string& place, const std::string& stamp, cons
   to.bind(1, place);
   to.bind(2, stamp);
   RowWriter row{to, 3, shared};
-  run_columns(row, run);
+  columns(row, run);
   to.run();
   Statement steps = data_.prepare(insert("steps", columns_of_steps()));
   for (std::size_t at = 0; at < run.steps.size(); ++at) {
     steps.bind(1, place);
     steps.bind(2, static_cast<int64_t>(at));
     RowWriter of_step{steps, 3, shared};
-    step_columns(of_step, run.steps[at]);
+    columns(of_step, run.steps[at]);
     steps.run();
   }
 }
 
 void IndexData::remove_run(const std::string& place) {
-  for (const char* command : {"DELETE FROM runs WHERE place = ?", "DELETE FROM steps WHERE run = ?",
-                              // "0" is the letter behind "/".
-                              "DELETE FROM folders WHERE name = ?1 OR (name > ?1 || '/' AND name "
-                              "< ?1 || '0')"}) {
+  for (const char* command :
+       {"DELETE FROM runs WHERE place = ?", "DELETE FROM steps WHERE of_run = ?",
+        // "0" is the letter behind "/".
+        "DELETE FROM folders WHERE name = ?1 OR (name > ?1 || '/' AND name "
+        "< ?1 || '0')"}) {
     Statement remove = data_.prepare(command);
     remove.bind(1, place);
     remove.run();

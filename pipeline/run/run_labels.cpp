@@ -8,7 +8,6 @@
 #include "kdgat/atomic_file.h"
 #include "kdgat/text.h"
 #include "pipeline/run/run_lock.h"
-#include "pipeline/show/json_lookup.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/clock.h"
 #include "pipeline/system/json_file.h"
@@ -38,14 +37,6 @@ void check_label(const char* what, const std::string& label) {
   }
 }
 
-json labels_json(const RunLabels& labels) {
-  json notes = json::array();
-  for (const RunNote& note : labels.notes) {
-    notes.push_back({{"time", note.time}, {"text", note.text}});
-  }
-  return {{"name", labels.name}, {"tags", labels.tags}, {"notes", std::move(notes)}};
-}
-
 }  // namespace
 
 bool RunLabels::has(const std::string& tag) const {
@@ -69,16 +60,7 @@ std::string label_problem(const std::string& label) {
 
 /// All that the file holds, whoever wrote it.
 RunLabels whole_labels(const fs::path& run_folder) {
-  const json content = read_json(run_folder / kLabelsFile);
-  RunLabels labels;
-  labels.name = word(content, "name");
-  for (const json& tag : below(content, "tags")) {
-    if (tag.is_string()) labels.tags.push_back(tag);
-  }
-  for (const json& note : below(content, "notes")) {
-    labels.notes.push_back({word(note, "time"), word(note, "text")});
-  }
-  return labels;
+  return record::read<RunLabels>(read_json(run_folder / kLabelsFile));
 }
 
 RunLabels read_labels(const fs::path& run_folder) {
@@ -117,8 +99,9 @@ RunLabels change_labels(const fs::path& run_folder, const LabelChange& change) {
                 "remove some in " + (run_folder / kLabelsFile).string());
   }
   if (!change.note.empty()) labels.notes.push_back({iso_now(), change.note});
-  write_file(run_folder / kLabelsFile,
-             labels_json(labels).dump(1, ' ', false, json::error_handler_t::replace) + "\n");
+  write_file(
+      run_folder / kLabelsFile,
+      record::write<json>(labels).dump(1, ' ', false, json::error_handler_t::replace) + "\n");
   return labels;
 }
 

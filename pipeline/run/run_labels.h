@@ -8,13 +8,18 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/system/record.h"
+
 namespace kdgat {
 
 inline constexpr const char* kLabelsFile = "labels.json";
 
 struct RunNote {
-  std::string time;  ///< ISO, UTC
-  std::string text;
+  std::string time, text;
+  static auto keys() {
+    return std::tuple{key("time", &RunNote::time, "UTC, ISO 8601"),
+                      key("text", &RunNote::text, "as it was written")};
+  }
 };
 
 struct RunLabels {
@@ -23,6 +28,12 @@ struct RunLabels {
   std::vector<RunNote> notes;     ///< the oldest first
 
   bool has(const std::string& tag) const;
+
+  static auto keys() {
+    using L = RunLabels;
+    return std::tuple{key("name", &L::name, "\"\" = none"), key("tags", &L::tags, "all of them"),
+                      key("notes", &L::notes, "all of them").of_type("@note")};
+  }
 };
 
 /// What is to become of them.

@@ -30,8 +30,8 @@ const std::vector<OwnKey>& own_keys() {
   using Run = const RunRecord&;
   static const std::vector<OwnKey> keys = {
       {"run", [](Run run) { return run.id; }, true},
-      {"name", [](Run run) { return run.labels.name; }, true},
-      {"tag", [](Run run) { return joined(run.labels.tags, ", "); }},
+      {"name", [](Run run) { return run.name; }, true},
+      {"tag", [](Run run) { return joined(run.tags, ", "); }},
       {"profile", [](Run run) { return run.profile; }},
       {"dataset", [](Run run) { return run.dataset; }},
       {"state", [](Run run) { return run.state; }},
@@ -132,16 +132,16 @@ bool ends_like(const std::string& key, const std::string& typed) {
 
 bool has_all(const RunRecord& run, const RunFilter& filter) {
   return (filter.dataset.empty() || run.dataset == filter.dataset) &&
-         (filter.name.empty() || run.labels.name == filter.name) &&
+         (filter.name.empty() || run.name == filter.name) &&
          std::all_of(filter.tags.begin(), filter.tags.end(),
-                     [&](const std::string& tag) { return run.labels.has(tag); });
+                     [&](const std::string& tag) { return run.has(tag); });
 }
 
 bool meets(const RunIndex& index, std::size_t run, const Condition& condition, const RunKey& key) {
   const RunValue wanted = text_value(condition.wanted);
   const bool is_tag = key.kind == RunKey::Kind::kOfRun && key.name == "tag";
   if (is_tag) {
-    const std::vector<std::string>& tags = index.runs()[run].labels.tags;
+    const std::vector<std::string>& tags = index.runs()[run].tags;
     return std::any_of(tags.begin(), tags.end(), [&](const std::string& tag) {
       return compares(text_value(tag), condition.relation, wanted);
     });

@@ -10,7 +10,6 @@
 #include <cmath>
 #include <ctime>
 #include <exception>
-#include <span>
 #include <string_view>
 #include <system_error>
 
@@ -43,77 +42,25 @@ std::string state_of(const RunRecord& run) {
   return is_worked_on(run.folder) ? "running" : "interrupted";
 }
 
-StepRecord read_step(const json& state, const RunRecord& run) {
-  StepRecord step;
-  step.step = word(state, "step");
-  step.stage = word(state, "stage");
-  step.status = word(state, "status");
-  step.reason = word(state, "reason");
-  step.error = word(state, "error");
-  const std::string folder = word(state, "folder");
-  step.folder = folder.empty() ? run.folder / step.step : fs::path(folder);
-  step.made_by = word(state, "run").empty() ? run.id : word(state, "run");
-  step.seconds = number(state, "seconds");
-  step.peak_bytes = number(state, "peak_resident_bytes");
-  return step;
-}
-
 /// Throws Error(kData) where run.json holds a value of another type than this program writes: who
 /// reads it further relies on them. What is null is absent.
 void check_types(const json& document, const fs::path& file) {
-  using Type = json::value_t;
-  struct Key {
-    const char* name;
-    Type type;  ///< number_float: any number
-  };
-  constexpr Key kOfRun[] = {{"profile", Type::string},
-                            {"host", Type::string},
-                            {"kdgat", Type::string},
-                            {"command", Type::string},
-                            {"device", Type::string},
-                            {"started", Type::string},
-                            {"finished", Type::string},
-                            {"headline", Type::string},
-                            {"threads", Type::number_float},
-                            {"bytes", Type::number_float},
-                            {"exit_code", Type::number_float},
-                            {"data", Type::object},
-                            {"machine", Type::object},
-                            {"versions", Type::object},
-                            {"git", Type::object},
-                            {"records", Type::object},
-                            {"requirements", Type::array},
-                            {"steps", Type::array}};
-  constexpr Key kOfStep[] = {{"step", Type::string},
-                             {"stage", Type::string},
-                             {"status", Type::string},
-                             {"reason", Type::string},
-                             {"error", Type::string},
-                             {"folder", Type::string},
-                             {"run", Type::string},
-                             {"seconds", Type::number_float},
-                             {"peak_resident_bytes", Type::number_float}};
-  const auto check = [&](const json& object, std::span<const Key> keys, const std::string& place) {
-    for (const Key& key : keys) {
-      const json& value = below(object, key.name);
-      const bool is_good = value.is_null() || value.type() == key.type ||
-                           (key.type == Type::number_float && value.is_number());
-      if (is_good) continue;
-      const char* wanted = key.type == Type::string   ? "a text"
-                           : key.type == Type::object ? "an object"
-                           : key.type == Type::array  ? "a list"
-                                                      : "a number";
-      throw Error(ExitCode::kData, place + "\"" + key.name + "\" is not " + wanted, "",
-                  file.string());
-    }
-  };
-  check(document, kOfRun, "");
-  for (const json& step : below(document, "steps")) {
-    if (!step.is_object()) {
-      throw Error(ExitCode::kData, "a step is not an object", "", file.string());
-    }
-    check(step, kOfStep, "step \"" + word(step, "step") + "\": ");
+  std::string problem = record::problem<RunRecord>(document);
+  for (const char* name : {"machine", "versions", "records"}) {
+    const json& part = below(document, name);
+    const bool is_good = part.is_null() || part.is_object();
+    if (problem.empty() && !is_good) problem = "\"" + std::string(name) + "\" is not an object";
   }
+  if (problem.empty()) {
+    for (const json& step : below(document, "steps")) {
+      const std::string name = "step \"" + word(step, "step") + "\": ";
+      if (!step.is_object()) problem = "a step is not an object";
+      if (const std::string of_step = record::problem<StepRecord>(step); !of_step.empty()) {
+        problem = name + of_step;
+      }
+    }
+  }
+  if (!problem.empty()) throw Error(ExitCode::kData, problem, "", file.string());
 }
 
 /// What the run that made a kept step wrote of it.
@@ -121,8 +68,9 @@ void follow(StepRecord& step) {
   const json document = read_json(step.folder.parent_path() / "run.json");
   for (const json& state : below(document, "steps")) {
     if (word(state, "step") != step.folder.filename().string()) continue;
-    step.seconds = number(state, "seconds");
-    step.peak_bytes = number(state, "peak_resident_bytes");
+    const auto made = record::read<StepRecord>(state);
+    step.seconds = made.seconds;
+    step.peak_bytes = made.peak_bytes;
   }
 }
 
@@ -190,41 +138,22 @@ double RunRecord::seconds() const {
 RunRecord read_run_file(const fs::path& folder) {
   const json document = load_object(folder / "run.json");
   check_types(document, folder / "run.json");
-  RunRecord run;
+  auto run = record::read<RunRecord>(document);
+  static_cast<RunLabels&>(run) = read_labels(folder);
   run.folder = folder;
   const fs::path place = fs::absolute(folder / ".").parent_path();
   run.id = place.filename().string();
   run.dataset = place.parent_path().filename().string();
-  run.profile = word(document, "profile");
-  run.host = word(document, "host");
-  run.version = word(document, "kdgat");
-  run.command = without_secrets(word(document, "command"));  // an older program wrote them
-  run.device = word(document, "device");
-  run.threads = static_cast<int>(number(document, "threads", 0));
+  run.command = without_secrets(run.command);  // an older program wrote them
   run.cpu = word(below(document, "machine"), "cpu");
   run.gpu = word(below(document, "machine"), "gpu");
   run.libtorch = word(below(document, "versions"), "libtorch");
-  run.git = below(document, "git");
-  run.labels = read_labels(folder);
-  run.started = word(document, "started");
-  run.finished = word(document, "finished");
-  if (const json headline = below(document, "headline"); headline.is_string()) {
-    run.headline = headline.get<std::string>();
-  }
-  if (const json bytes = document.value("bytes", json()); bytes.is_number_unsigned()) {
-    run.bytes = bytes.get<uint64_t>();
-  }
-  run.data = document.value("data", json());
-  run.requirements = document.value("requirements", json());
-  if (const json code = document.value("exit_code", json()); code.is_number_integer()) {
-    run.exit_code = code.get<int>();
-  }
   run.state = state_of(run);
-  for (const json& state : document.value("steps", json::array())) {
-    StepRecord step = read_step(state, run);
+  for (StepRecord& step : run.steps) {
+    if (step.folder.empty()) step.folder = run.folder / step.step;
+    if (step.made_by.empty()) step.made_by = run.id;
     // Its process ended without a word.
     if (step.status == "running" && run.state != "running") step.status = "interrupted";
-    run.steps.push_back(std::move(step));
   }
   return run;
 }
@@ -277,6 +206,7 @@ StepFiles read_step_files(const fs::path& step_folder) {
   StepFiles files;
   files.config = read_step_config(step_folder);
   files.metrics = read_metrics(step_folder);
+  files.figures = read_figures(step_folder);
   files.curves = read_json(step_folder / "curves.json");
   files.pictures = read_json(step_folder / "pictures.json");
   files.result = read_result(step_folder);

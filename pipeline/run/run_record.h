@@ -9,9 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "kdgat/result.h"
 #include "pipeline/run/journal.h"
 #include "pipeline/run/run_labels.h"
 #include "pipeline/run/step_config.h"
+#include "pipeline/system/record.h"
 
 namespace kdgat {
 
@@ -21,35 +23,105 @@ inline constexpr const char* kSweepFile = "tune.json";
 /// One step as run.json has it.
 struct StepRecord {
   std::string step, stage;
-  /// "done", "kept", "failed", "skipped", "running", "interrupted" or "pending"
   std::string status;
-  std::string reason;            ///< why it ran or was kept
-  std::string error;             ///< of a failed one
-  std::string made_by;           ///< id of the run whose files these are
-  std::filesystem::path folder;  ///< where they are: of a kept step, in the run that made it
-  double seconds = -1;           ///< -1 = unknown; of a kept step, what it took there
-  double peak_bytes = -1;        ///< most resident memory of its process
+  std::string reason, error;
+  std::string made_by;
+  std::filesystem::path folder;  ///< of a kept step, in the run that made it
+  std::optional<double> seconds, peak_bytes;
 
   bool is_kept() const { return status == "kept"; }
+
+  static auto keys() {
+    using S = StepRecord;
+    return std::tuple{
+        key("step", &S::step, "its name"),
+        key("stage", &S::stage, "its stage"),
+        key("status", &S::status, "done, kept, failed, skipped, interrupted, running or pending"),
+        key("reason", &S::reason, "why it ran"),
+        key("error", &S::error, "what went wrong"),
+        key("run", &S::made_by, "id of the run that made it").own(),
+        key("folder", &S::folder, "where it stands").own(),
+        key("seconds", &S::seconds, "wall clock, seconds").or_null(),
+        key("peak_resident_bytes", &S::peak_bytes, "of its process, bytes").or_null()};
+  }
 };
 
-struct RunRecord {
+/// The repository that the folder of the profile is in.
+struct RunGit {
+  std::string folder, commit;
+  std::optional<std::string> branch;
+  std::optional<bool> dirty;
+
+  static auto keys() {
+    using G = RunGit;
+    return std::tuple{
+        key("folder", &G::folder, "of the repository"), key("commit", &G::commit, "its hash"),
+        key("branch", &G::branch, "that was checked out"), key("dirty", &G::dirty, "with changes")};
+  }
+};
+
+/// What the steps of a run read.
+struct RunData {
+  std::string path, folder, summary;
+  nlohmann::json options;
+
+  static auto keys() {
+    using D = RunData;
+    return std::tuple{key("path", &D::path, "as it was named"),
+                      key("folder", &D::folder, "of the imported data"),
+                      key("summary", &D::summary, "in words"),
+                      key("options", &D::options, "of the import").of_type("open")};
+  }
+};
+
+/// What run.json, its place and the labels say: `kdgat runs show --json`, too. A text is "" where a
+/// run did not record it.
+struct RunRecord : RunLabels {
+  std::string id;
   std::filesystem::path folder;
-  std::string id, dataset, profile;
-  std::string host, version, command, device;  ///< "" in runs that did not record it
-  int threads = 0;                             ///< 0 = not recorded
-  std::string cpu, gpu, libtorch;              ///< "" = not recorded, or none
-  nlohmann::json git;  ///< {"folder","commit","branch","dirty"}; null if not recorded
-  RunLabels labels;
-  std::string started, finished;  ///< ISO; "" = not finished
+  std::string profile, dataset, state;
   std::optional<int> exit_code;
-  std::string state;  ///< "done", "failed", "interrupted" or "running"
-  nlohmann::json
-      data;  ///< {"path","folder","options","summary"} as the run began; null if not recorded
-  nlohmann::json requirements;  ///< as judged (see requirements.h); null if there were none
+  std::string started, finished;
+  std::string host, device;
+  int threads = 0;
+  std::string cpu, gpu, version, libtorch;
+  std::optional<RunGit> git;
+  std::string command;
+  std::optional<RunData> data;               ///< as the run began
+  std::vector<nlohmann::json> requirements;  ///< see requirements.h
+  std::optional<uint64_t> bytes;             ///< as it ended, if it recorded them
+  std::optional<std::string> headline;       ///< the same
   std::vector<StepRecord> steps;
-  std::optional<std::string> headline;  ///< its figures in a line, if it recorded them as it ended
-  std::optional<uint64_t> bytes;        ///< of its files, as it ended, if it recorded them
+
+  static auto keys() {
+    using R = RunRecord;
+    return std::tuple{
+        key("id", &R::id, "of the run").own(),
+        key("name", &R::name, "that a user gave; \"\" = none"),
+        key("tags", &R::tags, "that a user gave"),
+        key("notes", &R::notes, "that a user wrote").of_type("@note"),
+        key("folder", &R::folder, "of the run").own(),
+        key("profile", &R::profile, "its name"),
+        key("dataset", &R::dataset, "its data set"),
+        key("state", &R::state, "done, failed, interrupted, stopped or running"),
+        key("exit_code", &R::exit_code, "null = it has none yet").or_null(),
+        key("started", &R::started, "UTC, ISO 8601").own(),
+        key("finished", &R::finished, "UTC, ISO 8601; \"\" = not yet").own(),
+        key("host", &R::host, "name of the machine"),
+        key("device", &R::device, "cpu or cuda:N"),
+        key("threads", &R::threads, "of each process; 0 = not known"),
+        key("cpu", &R::cpu, "model of the processor; \"\" = not known"),
+        key("gpu", &R::gpu, "models of the cards; \"\" = none"),
+        key("kdgat", &R::version, "version of the program"),
+        key("libtorch", &R::libtorch, "version of LibTorch; \"\" = none"),
+        key("git", &R::git, "of the folder of the profile").of_type("@run_git").or_null(),
+        key("command", &R::command, "as it was typed"),
+        key("data", &R::data, "what its steps read").of_type("@run_data").or_null(),
+        key("requirements", &R::requirements, "of --require, judged").of_type("@requirement"),
+        key("bytes", &R::bytes, "on the disk, bytes").of_type("integer"),
+        key("headline", &R::headline, "its figures in a line, once it has ended"),
+        key("steps", &R::steps, "in the order of the plan")};
+  }
 
   /// "3 of 4 steps done, 1 kept"
   std::string progress() const;
@@ -77,7 +149,8 @@ uint64_t size_on_disk(const std::filesystem::path& folder);
 struct StepFiles {
   StepConfig config;
   nlohmann::json metrics, curves, pictures;  ///< null where there is none
-  nlohmann::json result;                     ///< of a finished step: summary, tables, facts
+  std::vector<Figure> figures;
+  nlohmann::json result;  ///< of a finished step: summary, tables, facts
   std::string log_tail, oom_report;
 };
 

@@ -16,15 +16,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Where figures stand: beside an evaluated model that is called figures, below the second name.
-constexpr std::array<const char*, 2> kFigures = {"figures", "figures of the step"};
+constexpr const char* kFigures = "figures";
 constexpr const char* kVal = "val";
-
-/// The figures that a stage gave; null where it gave none.
-const json& told_figures(const json& metrics) {
-  const json& usual = below(metrics, kFigures[0]);
-  return usual.is_array() ? usual : below(metrics, kFigures[1]);
-}
 
 /// Validation of all models first; then a model and a part after another.
 bool is_listed_before(const Figure& a, const Figure& b) {
@@ -38,14 +31,14 @@ struct Counted {
   std::set<std::string> integers, others;
 };
 
-void find_counted(const json& metrics, const json& figures, Counted& out) {
+void find_counted(const json& metrics, Counted& out) {
   for (const auto& [name, value] : metrics.items()) {
     if (value.is_number_integer()) {
       out.integers.insert(name);
     } else if (value.is_number()) {
       out.others.insert(name);
-    } else if (value.is_structured() && &value != &figures) {
-      find_counted(value, figures, out);
+    } else if (value.is_structured()) {
+      find_counted(value, out);
     }
   }
 }
@@ -54,7 +47,7 @@ void find_counted(const json& metrics, const json& figures, Counted& out) {
 /// decimals.
 void mark_counts(std::vector<Figure>& figures, const json& metrics) {
   Counted counted;
-  find_counted(metrics, told_figures(metrics), counted);
+  find_counted(metrics, counted);
   for (Figure& figure : figures) {
     // A share of 1 may have been written as an integer, too.
     const bool is_count = better_of(figure.name) == Better::kNeither &&
@@ -67,35 +60,42 @@ void mark_counts(std::vector<Figure>& figures, const json& metrics) {
 }  // namespace
 
 json read_metrics(const std::filesystem::path& step_folder) {
-  return read_json(step_folder / "metrics.json");
+  return read_json(step_folder / kMetricsFile);
 }
 
-json metrics_document(const StageResult& result) {
-  json out = result.metrics;
-  if (result.figures.empty() || !(out.is_object() || out.is_null())) return out;
-  out[kFigures[out.contains(kFigures[0]) ? 1 : 0]] = result.figures;
-  return out;
-}
-
-std::vector<Figure> read_figures(const json& metrics) {
-  std::vector<Figure> out;
-  if (const json& told = told_figures(metrics); told.is_array()) {
-    told.get_to(out);
-    std::erase_if(out, [](const Figure& figure) { return !std::isfinite(figure.value); });
-  } else if (metrics.is_object()) {
-    out = step_figures(metrics);
-    const std::vector<Figure> judged = evaluation_figures(metrics, std::array<Judged, 0>{});
-    out.insert(out.end(), judged.begin(), judged.end());
+std::vector<Figure> figures_of(const StageResult& result) {
+  std::vector<Figure> out = result.figures;
+  std::erase_if(out, [](const Figure& figure) { return !std::isfinite(figure.value); });
+  if (result.figures.empty() && result.metrics.is_object()) {
+    out = step_figures(result.metrics);
+    const std::vector<Figure> of_models =
+        evaluation_figures(result.metrics, std::array<Judged, 0>{});
+    out.insert(out.end(), of_models.begin(), of_models.end());
   }
-  mark_counts(out, metrics);
+  mark_counts(out, result.metrics);
   return out;
 }
 
-std::vector<Figure> listed_figures(const json& metrics) {
-  std::vector<Figure> out = read_figures(metrics);
-  std::erase_if(out, [](const Figure& figure) { return figure.place == 0; });
-  std::stable_sort(out.begin(), out.end(), is_listed_before);
-  return out;
+json figures_document(const std::vector<Figure>& figures) { return {{kFigures, figures}}; }
+
+std::vector<Figure> read_figures(const std::filesystem::path& step_folder) {
+  const json document = read_json(step_folder / kFiguresFile);
+  const json& known = below(document, kFigures);
+  if (known.is_array()) return known.get<std::vector<Figure>>();
+  StageResult result;
+  result.metrics = read_metrics(step_folder);
+  // Programs before figures.json wrote them there.
+  if (const json& told = below(result.metrics, kFigures); told.is_array()) {
+    told.get_to(result.figures);
+    result.metrics.erase(kFigures);
+  }
+  return figures_of(result);
+}
+
+std::vector<Figure> listed_figures(std::vector<Figure> figures) {
+  std::erase_if(figures, [](const Figure& figure) { return figure.place == 0; });
+  std::stable_sort(figures.begin(), figures.end(), is_listed_before);
+  return figures;
 }
 
 UsualFigures usual_figures() {
@@ -126,17 +126,17 @@ double best_epoch_of(const json& metrics) {
 
 double epochs_of(const json& metrics) { return number(metrics, "epochs", 0); }
 
-std::vector<Decision> read_decisions(const json& metrics) {
+std::vector<Decision> read_decisions(const json& metrics, const std::vector<Figure>& figures) {
   std::vector<Decision> out;
   if (!metrics.is_object()) return out;
-  std::vector<Figure> figures = listed_figures(metrics);
+  const std::vector<Figure> listed = listed_figures(figures);
   detail::each_part(
       metrics, [&](const std::string& model, const std::string& part, const json& tables) {
         const json& core = below(tables, "core");
         if (!core.is_object()) return;
         Decision& one = out.emplace_back(Decision{
             model, part, number_there(core, "threshold"), word(core, "threshold_from"), {}});
-        std::copy_if(figures.begin(), figures.end(), std::back_inserter(one.figures),
+        std::copy_if(listed.begin(), listed.end(), std::back_inserter(one.figures),
                      [&](const Figure& figure) {
                        return figure.is_decision && figure.model == model && figure.part == part;
                      });

@@ -1,6 +1,6 @@
-// What a step's metrics.json says. Only here is it read: whatever its form, it comes to figures
-// (kdgat/result.h), and what is listed, compared, recorded or drawn of a run is made of those.
-// A step that says no figures has those of the usual forms (kdgat/figures.h).
+// What a step measured: its figures (kdgat/result.h) in figures.json, of which all is made that is
+// listed, compared, recorded or drawn of a run; and metrics.json, what else its stage says. Only
+// here are they read. A stage that says no figures has those of the usual forms (kdgat/figures.h).
 #pragma once
 
 #include <filesystem>
@@ -16,14 +16,17 @@ namespace kdgat {
 /// metrics.json of a step's folder; null if there is none.
 nlohmann::json read_metrics(const std::filesystem::path& step_folder);
 
-/// metrics.json of a step: its metrics, with its figures below "figures". Null if it has neither.
-nlohmann::json metrics_document(const StageResult& result);
+inline constexpr const char* kFiguresFile = "figures.json";
+inline constexpr const char* kMetricsFile = "metrics.json";
 
-/// Every figure, in the order in which they are recorded. One that `metrics` has as an integer is a
-/// count (Figure::decimals).
-std::vector<Figure> read_figures(const nlohmann::json& metrics);
+/// Every figure of a result, in the order in which they are recorded. One that its metrics have as
+/// an integer is a count (Figure::decimals).
+std::vector<Figure> figures_of(const StageResult& result);
+nlohmann::json figures_document(const std::vector<Figure>& figures);
+/// The same of a step's folder; of an older one without figures.json, by its metrics.json.
+std::vector<Figure> read_figures(const std::filesystem::path& step_folder);
 /// Those that lists have, in the order in which they have them.
-std::vector<Figure> listed_figures(const nlohmann::json& metrics);
+std::vector<Figure> listed_figures(std::vector<Figure> figures);
 
 /// Names of figures of the usual forms (kdgat/figures.h): of a step as a whole, and of a part.
 struct UsualFigures {
@@ -44,7 +47,8 @@ struct Decision {
   std::vector<Figure> figures;  ///< those that stand beside counted decisions
 };
 /// Of a step that evaluated models; empty for any other.
-std::vector<Decision> read_decisions(const nlohmann::json& metrics);
+std::vector<Decision> read_decisions(const nlohmann::json& metrics,
+                                     const std::vector<Figure>& figures);
 /// Counted decisions on a part.
 struct DecisionCounts {
   double tp = 0, fp = 0, tn = 0, fn = 0;

@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include "kdgat/text.h"
+#include "pipeline/show/json_lookup.h"
 #include "pipeline/show/printable_stream.h"
 #include "pipeline/show/status.h"
 #include "pipeline/show/text.h"
@@ -68,10 +69,9 @@ std::vector<std::string> progress_parts(const Progress& now) {
   for (const auto& [name, value] : now.metrics.items()) {
     if (name != "rate" && name != "rate_unit") out.push_back(name + " " + format_metric(value));
   }
-  const auto rate = now.metrics.find("rate");
-  if (rate != now.metrics.end() && rate->is_number()) {
-    out.push_back(" " + format_count(rate->get<double>()) + " " +
-                  now.metrics.value("rate_unit", "1/s"));
+  if (const auto rate = number_there(now.metrics, "rate")) {
+    const std::string unit = word(now.metrics, "rate_unit");
+    out.push_back(" " + format_count(*rate) + " " + (unit.empty() ? "1/s" : unit));
   }
   return out;
 }

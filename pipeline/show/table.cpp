@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -69,24 +70,20 @@ struct ShownTables {
   std::vector<ResultTable> all;  ///< `main` first
 };
 
-bool is_table(const nlohmann::json& json) {
-  const nlohmann::json &columns = below(json, "columns"), &rows = below(json, "rows");
-  return columns.is_array() && rows.is_array() &&
-         std::all_of(rows.begin(), rows.end(),
+bool is_table(const ResultTable& table) {
+  return !table.columns.empty() &&
+         std::all_of(table.rows.begin(), table.rows.end(),
                      [](const nlohmann::json& row) { return row.is_array(); });
 }
 
-ShownTables tables_of(const nlohmann::json& result) {
+ShownTables tables_of(const nlohmann::json& json) {
+  const auto result = json.get<StageResult>();
   ShownTables out;
-  if (const nlohmann::json& main = below(result, "table"); is_table(main)) {
-    out.main = main.get<ResultTable>();
+  if (result.table && is_table(*result.table)) {
+    out.main = result.table;
     out.all.push_back(*out.main);
   }
-  const nlohmann::json& more = below(result, "tables");
-  if (!more.is_array()) return out;
-  for (const nlohmann::json& table : more) {
-    if (is_table(table)) out.all.push_back(table.get<ResultTable>());
-  }
+  std::copy_if(result.tables.begin(), result.tables.end(), std::back_inserter(out.all), is_table);
   return out;
 }
 

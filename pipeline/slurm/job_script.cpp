@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "kdgat/margins.h"
+#include "pipeline/run/memory_plan.h"
 #include "pipeline/show/quantity.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/program.h"
@@ -26,8 +27,8 @@ uint64_t rounded(double bytes) {
 
 /// What a plan says a process holds at its peak: tensors and what is beside them.
 uint64_t planned_peak(const json& memory) {
-  const json table = memory.value("table", json::object());
-  return memory.value("predicted", uint64_t{0}) + table.value("context", uint64_t{0});
+  const auto plan = record::read<MemoryPlan>(memory);
+  return static_cast<uint64_t>(plan.predicted.value_or(0) + plan.table.context.value_or(0));
 }
 
 void set_memory(JobResources& out, const SiteOptions& site, const StepNeeds& needs) {
@@ -162,32 +163,6 @@ exit "$code"
 
 std::string JobResources::memory_text() const {
   return memory == 0 ? "all of a node" : format_bytes(memory);
-}
-
-json JobResources::to_json() const {
-  return {{"minutes", minutes},
-          {"memory", memory},
-          {"max_memory", max_memory},
-          {"cpus", cpus},
-          {"gpus", gpus},
-          {"memory_limit", memory_limit},
-          {"exclude", exclude},
-          {"memory_from", memory_from},
-          {"time_from", time_from}};
-}
-
-JobResources JobResources::from_json(const json& json) {
-  JobResources out;
-  out.minutes = json.at("minutes");
-  out.memory = json.at("memory");
-  out.max_memory = json.at("max_memory");
-  out.cpus = json.at("cpus");
-  out.gpus = json.at("gpus");
-  out.memory_limit = json.at("memory_limit");
-  out.exclude = json.at("exclude");
-  out.memory_from = json.at("memory_from");
-  out.time_from = json.at("time_from");
-  return out;
 }
 
 JobResources resources_for(const SiteOptions& site, const StepNeeds& needs) {

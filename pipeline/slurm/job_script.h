@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pipeline/slurm/site_profile.h"
+#include "pipeline/system/record.h"
 
 namespace kdgat {
 
@@ -26,8 +27,19 @@ struct JobResources {
   std::string time_from;
 
   std::string memory_text() const;  ///< "2.0 GiB", "all of a node"
-  nlohmann::json to_json() const;
-  static JobResources from_json(const nlohmann::json& json);
+
+  static auto keys() {
+    using T = JobResources;
+    return std::tuple{key("minutes", &T::minutes, "of time"),
+                      key("memory", &T::memory, "bytes"),
+                      key("max_memory", &T::max_memory, "up to which a retry may ask, bytes"),
+                      key("cpus", &T::cpus, "cores"),
+                      key("gpus", &T::gpus, "cards"),
+                      key("memory_limit", &T::memory_limit, "of the stage, bytes; 0 = none"),
+                      key("exclude", &T::exclude, "nodes that are left out"),
+                      key("memory_from", &T::memory_from, "where the memory comes from, in words"),
+                      key("time_from", &T::time_from, "where the time comes from, in words")};
+  }
 };
 
 /// What is known of a step before it runs.

@@ -22,21 +22,16 @@ void settle_all(const JobsOfRun& of, const std::vector<StepState>& states) {
   for (const StepState& state : states) {
     if (state.verdict.phase != JobPhase::kEnded) continue;
     if (!run) run = Run::join(of.folder, "");
-    for (const json& step : run->document().value("steps", json::array())) {
-      if (step.value("step", "") != state.step->step || step.value("status", "") != "running") {
-        continue;
-      }
-      const FailureClass failure = state.verdict.failure;
-      const bool has_failed = failure != FailureClass::kCancelled &&
-                              failure != FailureClass::kTimeLimit &&
-                              failure != FailureClass::kPreemption;
-      const int code = has_failed ? code_of(failure) : static_cast<int>(ExitCode::kTerminated);
-      json more = {{"error", name_of(failure) + ": " + state.verdict.because}};
-      if (has_failed) more["exit_code"] = code;
-      run->record_step(state.step->step, has_failed ? "failed" : "interrupted", more);
-      run->finish(code);
-      break;
-    }
+    if (run->status_of(state.step->step) != "running") continue;
+    const FailureClass failure = state.verdict.failure;
+    const bool has_failed = failure != FailureClass::kCancelled &&
+                            failure != FailureClass::kTimeLimit &&
+                            failure != FailureClass::kPreemption;
+    const int code = has_failed ? code_of(failure) : static_cast<int>(ExitCode::kTerminated);
+    json more = {{"error", name_of(failure) + ": " + state.verdict.because}};
+    if (has_failed) more["exit_code"] = code;
+    run->record_step(state.step->step, has_failed ? "failed" : "interrupted", more);
+    run->finish(code);
   }
 }
 

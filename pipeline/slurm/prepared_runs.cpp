@@ -15,7 +15,7 @@ using nlohmann::json;
 /// Epochs a step may take now for one it took then; 1 where it counts none.
 double epochs_ratio(const PlannedStep& step, const PastStep& past) {
   const double most = step.spec.options.values.value("max_epochs", 0.0);
-  const double took = epochs_of(read_result(past.folder).value("metrics", json::object()));
+  const double took = epochs_of(read_result(past.folder).get<StageResult>().metrics);
   return most > 0 && took > 0 ? most / took : 1;
 }
 
@@ -49,7 +49,7 @@ class Preparing {
       to.stage = step.spec.stage;
       to.site = sites.at(name);
       to.device = runs_.devices.at(name);
-      const json memory = answers.at(name).value("memory", json());
+      const json memory = answers.at(name).get<StageResult>().memory;
       to.packs = packs_of(memory);
       StepNeeds needs{memory, data_bytes(), 0, 1, ""};
       const auto before = std::find_if(past.begin(), past.end(), [&](const PastStep& p) {

@@ -32,7 +32,7 @@ json attempt_json(const Attempt& a) {
           {"unix", a.unix_time},
           {"script", a.script.string()},
           {"output", a.output.string()},
-          {"resources", a.resources.to_json()},
+          {"resources", record::write<json>(a.resources)},
           {"because", a.because},
           {"cancelled", a.cancelled}};
 }
@@ -57,7 +57,9 @@ Attempt read_attempt(const json& in) {
   a.unix_time = in.at("unix");
   a.script = in.at("script").get<std::string>();
   a.output = in.at("output").get<std::string>();
-  a.resources = JobResources::from_json(in.at("resources"));
+  const std::string wrong = record::problem<JobResources>(in.at("resources"));
+  if (!wrong.empty()) throw Error(ExitCode::kData, "resources: " + wrong);
+  a.resources = record::read<JobResources>(in.at("resources"));
   a.because = in.at("because");
   a.cancelled = in.at("cancelled");
   return a;

@@ -10,9 +10,10 @@
 //     }
 //   };
 //
-// Member types: texts, numbers, bool, paths, JSON as it stands, other records, and std::optional,
-// std::vector and std::map (by text) of them. An optional without a value is left out, or null
-// where its key is or_null().
+// Member types: texts, numbers, bool, paths, JSON as it stands, other records, structs of the SDK
+// that are read from JSON, and std::optional, std::vector and std::map (by text) of them. An
+// optional without a value is left out, or null where its key is or_null(). A key of which no help
+// tells needs no words.
 #pragma once
 
 #include <cmath>
@@ -34,6 +35,7 @@ struct Key {
   T Record::*member;
   const char* words;
   bool is_null = false;
+  bool is_own = false;
   const char* type = nullptr;
 
   /// Written as null where there is no value, or no finite number.
@@ -41,7 +43,13 @@ struct Key {
     is_null = true;
     return *this;
   }
-  /// Of JSON as it stands: what `kdgat help json` says of its type ("open", "@run_git|null").
+  /// Each record has another one, so that it is not worth while to keep equal texts once.
+  Key own() && {
+    is_own = true;
+    return *this;
+  }
+  /// What `kdgat help json` says of its type ("open", "@run_git"); of an optional, that it is
+  /// always there.
   Key of_type(const char* said) && {
     type = said;
     return *this;
@@ -49,7 +57,7 @@ struct Key {
 };
 
 template <class Record, class T>
-constexpr Key<Record, T> key(const char* name, T Record::*member, const char* words) {
+constexpr Key<Record, T> key(const char* name, T Record::*member, const char* words = "") {
   return {name, member, words};
 }
 
@@ -115,25 +123,30 @@ template <class T>
 void read_into(const nlohmann::json& value, T& to) {
   if (*wanted<T>(value) != '\0') return;
   if constexpr (IsOptional<T>) {
-    read_into(value, to.emplace());
+    using Inner = typename Of<T>::type;
+    const bool wants_whole = std::is_integral_v<Inner> && !std::is_same_v<Inner, bool>;
+    if (!wants_whole || value.is_number_integer()) read_into(value, to.emplace());
   } else if constexpr (IsText<T>) {
     to = value.get<std::string>();
-  } else if constexpr (IsJson<T> || std::is_same_v<T, bool>) {
-    to = value.get<T>();
-  } else if constexpr (std::is_integral_v<T>) {
-    if (value.is_number_integer()) to = value.get<T>();
-  } else if constexpr (std::is_arithmetic_v<T>) {
+  } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    const bool fits = std::is_signed_v<T> || value >= 0;
+    if (value.is_number_integer() && fits) to = value.get<T>();
+  } else if constexpr (std::is_arithmetic_v<T> || IsJson<T>) {
     to = value.get<T>();
   } else if constexpr (IsList<T>) {
-    for (const nlohmann::json& item : value) read_into(item, to.emplace_back());
+    for (const nlohmann::json& item : value) {
+      if (*wanted<typename Of<T>::type>(item) == '\0') read_into(item, to.emplace_back());
+    }
   } else if constexpr (IsMap<T>) {
     for (const auto& [name, item] : value.items()) read_into(item, to[name]);
-  } else {
+  } else if constexpr (IsRecord<T>) {
     to = read<T>(value);
+  } else {
+    value.get_to(to);
   }
 }
 
-/// What is absent or of another type keeps its default.
+/// What is absent or of another type keeps its default; in a list it is left out.
 template <class T>
 T read(const nlohmann::json& from) {
   T out;
@@ -216,7 +229,7 @@ std::string keys_text(const std::string& prefix = "") {
     if constexpr (IsList<Member>) path += "[]";
     std::string type = key.type == nullptr ? type_of<Member>() : key.type;
     if (key.is_null) type += "|null";
-    const bool may_lack = IsOptional<Member> && !key.is_null;
+    const bool may_lack = IsOptional<Member> && !key.is_null && key.type == nullptr;
     out += path + (may_lack ? "? " : " ") + (IsMap<Member> ? "object" : type) + " " + key.words;
     out += '\n';
     if constexpr (IsMap<Member>) out += path + ".* " + type + " its value\n";

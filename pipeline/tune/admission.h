@@ -8,12 +8,19 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/system/record.h"
+
 namespace kdgat {
 
 /// Memory for trials on a device.
 struct DeviceRoom {
   std::string name;
   int64_t bytes = 0;
+
+  static auto keys() {
+    return std::tuple{key("device", &DeviceRoom::name, "cpu or cuda:N"),
+                      key("room", &DeviceRoom::bytes, "for trials, bytes")};
+  }
 };
 
 class Admission {
@@ -73,6 +80,15 @@ struct Simulation {
   std::size_t most_admitted = 0;
   int64_t peak_reserved = 0;  ///< on the device that had most
   std::size_t exceeded = 0;   ///< trials that needed more than their reservation
+
+  static auto keys() {
+    using T = Simulation;
+    return std::tuple{key("seconds", &T::seconds, "of the whole sweep, seconds"),
+                      key("mean_admitted", &T::mean_admitted, "trials at once, in the mean"),
+                      key("most_admitted", &T::most_admitted, "trials at once"),
+                      key("peak_reserved", &T::peak_reserved, "bytes").of_type("number"),
+                      key("exceeded", &T::exceeded, "times that trials needed more than there is")};
+  }
 };
 Simulation simulate(const std::vector<MeasuredTrial>& trials,
                     const std::vector<DeviceRoom>& devices, std::size_t at_once);

@@ -12,9 +12,7 @@
 #include "kdgat/exact_json.h"
 #include "pipeline/execute/child.h"
 #include "pipeline/run/run_record.h"
-#include "pipeline/show/json_lookup.h"
 #include "pipeline/show/text.h"
-#include "pipeline/system/json_file.h"
 #include "pipeline/system/log.h"
 #include "pipeline/system/machine.h"
 #include "pipeline/system/signals.h"
@@ -55,7 +53,7 @@ class ReplicateRuns {
         status_.end({replicate_name(list_[i]), "kept", "run " + short_run(list_[i].run), 0, 0});
       } else {
         list_[i].exit_code.reset();
-        list_[i].error.clear();
+        list_[i].error.reset();
         admission_.add(i, std::max<int64_t>(1, settings_.bytes));
       }
     }
@@ -84,8 +82,8 @@ class ReplicateRuns {
     OwnedFd request, output;
     double started = 0;
     uint64_t memory = 0;
-    int code = -1;
-    std::string error;
+    std::optional<int> code;
+    std::optional<std::string> error;
   };
 
   static int64_t room_of(const ReplicateSettings& settings) {
@@ -99,7 +97,7 @@ class ReplicateRuns {
     return stop_;
   }
 
-  void save() { group_.describe({{"replicates", replicates_json(list_)}}); }
+  void save() { group_.describe({{"replicates", record::write<json>(list_)}}); }
 
   /// Whether all its steps are done, be its figures as required or not.
   static bool has_come_to_end(const Replicate& one) {
@@ -110,14 +108,13 @@ class ReplicateRuns {
   /// are required it is begun again, which keeps its steps and judges them.
   void take_up(Replicate& one) const {
     if (one.run.empty()) return;
-    const json document = read_json(replicate_folder(group_.folder(), one) / "run.json");
-    const json code = below(document, "exit_code");
-    if (!code.is_number_integer()) {
+    const auto said = seeds_of_run(replicate_folder(group_.folder(), one));
+    if (!said) one.run.clear();
+    if (!said || !said->exit_code) {
       one.exit_code.reset();
-      if (!document.is_object()) one.run.clear();
-    } else if (code != 0) {
-      one.exit_code = code.get<int>();
-    } else if (!one.exit_code && !document.contains("requirements")) {
+    } else if (said->exit_code != 0) {
+      one.exit_code = said->exit_code;
+    } else if (!one.exit_code && said->requirements.is_null()) {
       one.exit_code = 0;
     }
   }
@@ -126,9 +123,9 @@ class ReplicateRuns {
     while (const auto start = admission_.next()) {
       Replicate& one = list_[start->trial];
       Working now;
-      json request = settings_.request;
-      request["seed"] = one.seed;
-      now.request = memory_file(exact_dump(std::move(request)));
+      ReplicateRequest request = settings_.request;
+      request.seed = one.seed;
+      now.request = memory_file(exact_dump(record::write<json>(request)));
       now.output = open_file(group_.folder() / ("seed-" + std::to_string(one.seed) + ".log"),
                              O_WRONLY | O_APPEND | O_CREAT);
       ChildSpec spec;
@@ -163,41 +160,39 @@ class ReplicateRuns {
   }
 
   void take_line(Replicate& one, Working& now, std::string_view text) {
-    const json line = json::parse(text, nullptr, false);
-    if (!line.is_object()) return;
-    if (const std::string run = word(line, "run"); !run.empty()) {
-      one.run = run;
+    const auto line = record::read<ReplicateLine>(json::parse(text, nullptr, false));
+    if (line.run) {
+      one.run = *line.run;
       return save();
     }
-    if (const json& code = below(line, "answer"); code.is_number_integer()) {
-      now.code = code.get<int>();
-      now.error = word(line, "error");
+    if (line.answer) {
+      now.code = line.answer;
+      now.error = line.error;
       return;
     }
-    const std::string event = word(line, "event"), level = word(line, "level");
-    if (event == "progress") now.memory = static_cast<uint64_t>(number(line, "memory_bytes", 0));
-    if (event != "message" || level == "info") return;
-    const std::string said = word(line, "text");
-    if (level == "error") {
-      Failure failure = line.value("failure", Failure{"", {{"", said, ""}}});
+    if (line.event == "progress") now.memory = line.memory.value_or(0);
+    if (line.event != "message" || line.level == "info") return;
+    const std::string said = line.text.value_or("");
+    if (line.level == "error") {
+      Failure failure = line.failure ? line.failure->get<Failure>() : Failure{"", {{"", said, ""}}};
       failure.step = replicate_name(one) + (failure.step.empty() ? "" : ": " + failure.step);
       return status_.failure(failure);
     }
     // What the data and the options make a stage say it says for every seed.
-    if (told_.insert(said).second) status_.message(level, said);
+    if (told_.insert(said).second) status_.message(line.level.value_or(""), said);
   }
 
   void end(std::size_t index, const Working& ended) {
     Replicate& one = list_[index];
     const ChildEnd& how = ended.child->end();
     const int code = how.signal != 0 ? 128 + how.signal : how.exit_code;
-    one.exit_code = ended.code >= 0 ? ended.code : code == 0 ? 1 : code;
+    one.exit_code = ended.code.value_or(code == 0 ? 1 : code);
     one.error = ended.error;
     one.seconds = clock_() - ended.started;
-    if (one.error.empty() && ended.code < 0) {
+    if (!one.error && !ended.code) {
       one.error = "its process ended with " + std::to_string(code) + "; log: " +
                   (group_.folder() / ("seed-" + std::to_string(one.seed) + ".log")).string();
-      status_.failure({replicate_name(one), {{"", one.error, ""}}});
+      status_.failure({replicate_name(one), {{"", *one.error, ""}}});
     }
     if (stop_code() == 0 && lacked_memory(*one.exit_code) && admission_.requeue_larger(index)) {
       one.exit_code.reset();
@@ -212,7 +207,7 @@ class ReplicateRuns {
                  is_good      ? "done"
                  : is_stopped ? "interrupted"
                               : "failed",
-                 one.run.empty() ? "" : "run " + short_run(one.run), one.seconds, ended.memory});
+                 one.run.empty() ? "" : "run " + short_run(one.run), *one.seconds, ended.memory});
     save();
   }
 

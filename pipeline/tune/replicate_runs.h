@@ -2,9 +2,8 @@
 // rule of Admission. Owns the processes and what run.json says of each replicate; that one is a run
 // like any other, it does not know how.
 //
-// The process reads {"words", "seed", "threads", "replicate_of", "command"} from standard input
-// and writes lines to kEventsFd: those of --progress jsonl, {"run": ID} once its run
-// has begun, and at the end {"answer": CODE, "error": TEXT}. Signals ask it to stop.
+// The process reads a ReplicateRequest from standard input and writes ReplicateLines to kEventsFd.
+// Signals ask it to stop.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +21,45 @@ namespace kdgat {
 /// What one process holds beside the tensors of its stage: LibTorch and the program.
 inline constexpr int64_t kReplicateBytes = int64_t{256} << 20;
 
+struct ReplicateRequest {
+  std::vector<std::string> words;
+  int64_t seed = 0;
+  int threads = 1;
+  std::string replicate_of;  ///< id of the run of replicates
+  std::string command;       ///< as it was typed
+
+  static auto keys() {
+    using T = ReplicateRequest;
+    return std::tuple{key("words", &T::words), key("seed", &T::seed), key("threads", &T::threads),
+                      key("replicate_of", &T::replicate_of), key("command", &T::command)};
+  }
+};
+
+/// One of the replicate's own, or one of --progress jsonl.
+struct ReplicateLine {
+  std::optional<std::string> run{};  ///< its id, once it has begun
+  std::optional<int> answer{};       ///< the exit code, at the end
+  std::optional<std::string> error{};
+  std::optional<std::string> event{}, level{}, text{};
+  std::optional<uint64_t> memory{};
+  std::optional<nlohmann::json> failure{};
+
+  static auto keys() {
+    using T = ReplicateLine;
+    return std::tuple{key("run", &T::run),
+                      key("answer", &T::answer),
+                      key("error", &T::error),
+                      key("event", &T::event),
+                      key("level", &T::level),
+                      key("text", &T::text),
+                      key("memory_bytes", &T::memory),
+                      key("failure", &T::failure)};
+  }
+};
+
 struct ReplicateSettings {
   std::filesystem::path executable = "/proc/self/exe";
-  nlohmann::json request;  ///< what the processes are told, but for the seed
+  ReplicateRequest request{};  ///< what the processes are told, but for the seed
   std::map<std::string, std::string> environment{};  ///< of theirs, on top of this one's
   std::size_t at_once = 1;                           ///< at least 1
   int64_t room = 0;   ///< bytes for all of them; 0 = not known: at_once alone counts

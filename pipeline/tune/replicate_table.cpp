@@ -47,26 +47,23 @@ std::string seeds_done(const fs::path& folder) {
 json replicates_report(const fs::path& folder) {
   const NamedRuns named = read_named_runs({folder});
   const SeedGroup group = group_of_all(named);
-  json figures = json::array();
+  std::vector<FigureOfSeeds> figures;
   for (const FigureRow& row : rows_of(named)) {
     const auto spread = spread_of(row, group);
     if (!spread) continue;
-    json by_seed = json::array();
-    for (const auto& [seed, value] : values_of(row, group)) {
-      by_seed.push_back({{"seed", seed}, {"value", value}});
-    }
-    figures.push_back({{"step", row.figure.model},
-                       {"part", row.figure.part},
-                       {"name", row.figure.name},
-                       {"n", spread->n},
-                       {"mean", spread->mean},
-                       {"deviation", spread->deviation ? json(*spread->deviation) : json()},
-                       {"values", std::move(by_seed)}});
+    FigureOfSeeds& out = figures.emplace_back(FigureOfSeeds{row.figure.model,
+                                                            row.figure.part,
+                                                            row.figure.name,
+                                                            spread->n,
+                                                            spread->mean,
+                                                            spread->deviation,
+                                                            {}});
+    for (const auto& [seed, value] : values_of(row, group)) out.values.push_back({seed, value});
   }
   return {{"id", folder.filename().string()},
           {"folder", folder.string()},
-          {"replicates", replicates_json(read_replicates(folder))},
-          {"figures", std::move(figures)}};
+          {"replicates", record::write<json>(read_replicates(folder))},
+          {"figures", record::write<json>(figures)}};
 }
 
 std::string replicates_text(const fs::path& folder, bool is_short) {
@@ -76,7 +73,7 @@ std::string replicates_text(const fs::path& folder, bool is_short) {
   runs.add({"seed", "run", "state", "time", ""});
   for (const Replicate& one : read_replicates(folder)) {
     runs.add({std::to_string(one.seed), one.run.empty() ? "" : short_run(one.run), one.state(),
-              one.seconds < 0 ? "" : format_seconds(one.seconds), one_line(one.error)});
+              one.seconds ? format_seconds(*one.seconds) : "", one_line(one.error.value_or(""))});
   }
   Table table;
   table.add({"figure", "step", "part", "mean ± sd", "n"});

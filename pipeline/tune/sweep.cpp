@@ -10,6 +10,7 @@
 #include "pipeline/execute/frozen_run.h"
 #include "pipeline/execute/step_run.h"
 #include "pipeline/run/journal.h"
+#include "pipeline/run/memory_plan.h"
 #include "pipeline/run/run_record.h"
 #include "pipeline/run/step_metrics.h"
 #include "pipeline/show/json_lookup.h"
@@ -48,8 +49,8 @@ class MessagesOnly : public Status {
 /// Out of memory, or refused beforehand as too large for what was reserved.
 bool is_out_of_memory(int code) { return code == 5 || code == 81 || code == 82; }
 
-int64_t whole(const json& from, const std::string& key) {
-  return static_cast<int64_t>(number(from, key, 0));
+int64_t whole(const std::optional<double>& bytes) {
+  return static_cast<int64_t>(bytes.value_or(0));
 }
 
 /// Carries out one sweep; the state of a run_sweep() call.
@@ -64,7 +65,7 @@ class SweepRun {
         process_settings_(process),
         made_(made),
         record_(record),
-        rungs_(record.options.first_rung, record.options.eta, record.options.is_less_better),
+        rungs_(record.options.first_rung, record.options.eta, record.options.is_less_better()),
         clock_(steady_clock()) {}
 
   int go() {
@@ -101,8 +102,10 @@ class SweepRun {
   }
 
   void save() {
-    write_file(run_.folder() / kSweepFile,
-               record_.json().dump(1, ' ', false, json::error_handler_t::replace) + "\n");
+    write_file(
+        run_.folder() / kSweepFile,
+        record::write<json>(record_.saved()).dump(1, ' ', false, json::error_handler_t::replace) +
+            "\n");
   }
 
   /// What earlier runs, or an earlier process of this one, left of a trial.
@@ -110,22 +113,22 @@ class SweepRun {
     Trial& one = record_.trials[i];
     const bool is_kept = one.step->action == Action::kKeep;
     const std::filesystem::path folder =
-        is_kept ? one.step->kept->folder : run_.step_folder(one.spec.name);
-    const json told = read_json(folder / kTrialFile);
-    one.needed = whole(told, "needed");
-    one.reserved = whole(told, "reserved");
-    one.planned = whole(told, "planned");
-    one.seconds = number(told, "seconds", 0);
-    one.cpu_seconds = number(told, "cpu_seconds", 0);
+        is_kept ? one.step->kept->folder : run_.step_folder(one.name);
+    const auto told = record::read<SavedTrial>(read_json(folder / kTrialFile));
+    one.needed = told.needed;
+    one.reserved = told.reserved;
+    one.planned = told.planned;
+    one.seconds = told.seconds;
+    one.cpu_seconds = told.cpu_seconds;
     if (is_kept) {
       one.state = "kept";
-      judge_done(one, read_result(folder).value("metrics", json::object()));
-      status_.end({one.spec.name, "kept", value_text(one), 0, 0});
-    } else if (whole(told, "stopped_at") > 0) {
+      judge_done(one, read_result(folder).get<StageResult>().metrics);
+      status_.end({one.name, "kept", value_text(one), 0, 0});
+    } else if (told.stopped_at) {
       one.state = "stopped";
-      one.stopped_at = whole(told, "stopped_at");
-      one.best_epoch = whole(told, kTrialBestEpoch);
-      judge(one, below(told, "metrics"));
+      one.stopped_at = told.stopped_at;
+      one.best_epoch = told.best_epoch;
+      judge(one, told.metrics);
     }
     remember(i, folder);
   }
@@ -151,13 +154,15 @@ class SweepRun {
   /// By what a step leaves, which is of its best epoch.
   void judge_done(Trial& one, const json& metrics) {
     judge(one, metrics);
-    one.best_epoch = static_cast<int64_t>(best_epoch_of(metrics));
+    const auto best = static_cast<int64_t>(best_epoch_of(metrics));
+    one.best_epoch = best > 0 ? std::optional(best) : std::nullopt;
   }
 
   /// Of a trial on its way: the best so far, in case it is stopped.
   void judge_epoch(Trial& one, const MetricsEvent& told, double value) {
-    const bool is_best = one.best_epoch == 0 || !one.value ||
-                         (record_.options.is_less_better ? value < *one.value : value > *one.value);
+    const bool is_best =
+        !one.best_epoch || !one.value ||
+        (record_.options.is_less_better() ? value < *one.value : value > *one.value);
     if (!is_best) return;
     judge(one, told.values);
     one.best_epoch = told.index;
@@ -179,11 +184,11 @@ class SweepRun {
   RunnerInput input_for(const Trial& one, int64_t limit, const std::string& device) const {
     RunnerInput out = input_;
     out.device = device;
-    out.threads = record_.threads;
+    out.threads = record_.options.threads;
     out.memory = {};
     out.memory.limit = limit;
     out.memory.own = true;
-    if (one.packs) out.packs[one.spec.name] = *one.packs;
+    if (one.packs) out.packs[one.name] = *one.packs;
     return out;
   }
 
@@ -201,7 +206,8 @@ class SweepRun {
     std::size_t done = 0;
     const int64_t room = std::max<int64_t>(1, o.memory - o.buffer);
     std::reverse(left.begin(), left.end());
-    const std::size_t at_once = std::max<std::size_t>(1, static_cast<std::size_t>(record_.cores));
+    const std::size_t at_once =
+        std::max<std::size_t>(1, static_cast<std::size_t>(record_.options.cores));
     while ((!left.empty() || process().out() > 0) && stop_code() == 0) {
       while (!left.empty() && process().out() < at_once) {
         const Trial& one = trial(left.back());
@@ -222,7 +228,7 @@ class SweepRun {
       status_.progress({"measure", "", "trials", static_cast<int64_t>(done),
                         static_cast<int64_t>(all), json::object(), 0});
     }
-    record_.context = static_cast<int64_t>(process().memory());
+    record_.options.context = static_cast<int64_t>(process().memory());
     for (const std::string& device : o.devices) {
       record_.rooms.push_back({device, std::max<int64_t>(1, room_of(device) - o.buffer)});
     }
@@ -230,22 +236,22 @@ class SweepRun {
   }
 
   void take_plan(Trial& one, const TrialEnd& end) {
-    const json memory = end.answer.result.value("memory", json::object());
+    const json memory = end.answer.result.get<StageResult>().memory;
     if (end.answer.code != 0 && !is_out_of_memory(end.answer.code)) {
       return fail(one, end.answer.code, end.answer.diagnostics);
     }
-    one.planned = whole(memory, "predicted");
-    one.least = whole(memory, "least");
+    const auto plan = record::read<MemoryPlan>(memory);
+    one.planned = whole(plan.predicted);
+    one.least = plan.least;
     one.packs = packs_of(memory);
-    const json device = below(memory, "device");
-    device_total_ = whole(device, "total");
-    device_context_ = whole(below(memory, "table"), "context");
+    device_total_ = whole(plan.device.total);
+    device_context_ = whole(plan.table.context);
   }
 
   /// Bytes for trials: on the CPU what there is without the process itself, on a card what is not
   /// its context.
   int64_t room_of(const std::string& device) const {
-    if (device == "cpu") return record_.options.memory - record_.context;
+    if (device == "cpu") return record_.options.memory - record_.options.context;
     return std::min(record_.options.memory, device_total_ - device_context_);
   }
 
@@ -291,7 +297,7 @@ class SweepRun {
           kPollMilliseconds, [&](int64_t id, const json& event) { on_event(id, event); },
           [&](int64_t id, const TrialEnd& end) { on_end(id, end); });
       if (!is_alive) process_.reset();
-      record_.seconds = clock_() - started_;
+      record_.options.seconds = clock_() - started_;
       show();
     }
   }
@@ -315,7 +321,7 @@ class SweepRun {
   void on_event(int64_t id, const json& event) {
     Trial& one = trial(id);
     running_.at(id)->on_event(event, 0);
-    if (record_.options.first_rung == 0 || one.stopped_at > 0) return;
+    if (record_.options.first_rung == 0 || one.stopped_at) return;
     const MetricsEvent told = event.get<MetricsEvent>();
     if (kind_of(event) != EventKind::kMetrics || told.what != kEpoch) return;
     const json value = below(told.values, record_.options.metric);
@@ -334,16 +340,17 @@ class SweepRun {
     one.cpu_seconds = end.cpu_seconds;
     StepOutcome outcome;
     outcome.answer = end.answer;
-    const json actual = below(below(end.answer.result, "memory"), "actual");
-    one.needed = whole(actual, "peak_tensor_bytes");
+    const auto result = end.answer.result.get<StageResult>();
+    const auto memory = record::read<MemoryOfStep>(result.memory);
+    one.needed = whole(std::max(0.0, record::read<MemoryUse>(memory.actual).tensors));
     step->finish(outcome);
     const int code = end.answer.code;
     if (code == 0) {
-      one.stopped_at = 0;
+      one.stopped_at.reset();
       one.state = "done";
-      judge_done(one, end.answer.result.value("metrics", json::object()));
+      judge_done(one, result.metrics);
       admission_->finish(static_cast<std::size_t>(id));
-    } else if (one.stopped_at > 0 && is_stop_code(code)) {
+    } else if (one.stopped_at && is_stop_code(code)) {
       one.state = "stopped";
       admission_->finish(static_cast<std::size_t>(id));
     } else if (stop_ != 0) {
@@ -367,8 +374,8 @@ class SweepRun {
     const int64_t had = one.reserved;
     if (!admission_->requeue_larger(static_cast<std::size_t>(id))) return false;
     one.state = "waiting";
-    run_.record_step(one.spec.name, "pending");
-    status_.message("warning", one.spec.name + ": " +
+    run_.record_step(one.name, "pending");
+    status_.message("warning", one.name + ": " +
                                    (end.died ? "its process ended (" +
                                                    diagnostics_text(end.answer.diagnostics) + ")"
                                              : std::string("out of memory")) +
@@ -381,29 +388,28 @@ class SweepRun {
     one.state = "failed";
     one.code = code == 0 ? 1 : code;
     one.error = diagnostics_text(problems);
-    status_.failure({one.spec.name, problems});
-    run_.record_step(one.spec.name, "failed", {{"exit_code", one.code}, {"error", one.error}});
+    status_.failure({one.name, problems});
+    run_.record_step(one.name, "failed", {{"exit_code", one.code}, {"error", *one.error}});
   }
 
   /// A trial has come to an end that stands.
   void settle(const Trial& one, StepFolder& folder) {
-    json told = {{"planned", one.planned}, {"reserved", one.reserved},
-                 {"needed", one.needed},   {"attempts", one.attempts},
-                 {"seconds", one.seconds}, {"cpu_seconds", one.cpu_seconds}};
+    SavedTrial told = one;
     std::string text = value_text(one);
     if (one.state == "stopped") {
-      told["stopped_at"] = one.stopped_at;
-      told[kTrialBestEpoch] = one.best_epoch;
-      told["metrics"] = one.metrics;
-      text = "stopped at epoch " + std::to_string(one.stopped_at) + "  " + text;
+      text = "stopped at epoch " + std::to_string(*one.stopped_at) + "  " + text;
+    } else {
+      // What an attempt to come does not take up.
+      told.stopped_at = told.best_epoch = std::nullopt;
+      told.metrics = json::object();
     }
-    folder.write(kTrialFile, told);
+    folder.write(kTrialFile, record::write<json>(told));
     if (one.state != "failed") {
       const bool is_stopped = one.state == "stopped";
-      run_.record_step(one.spec.name, is_stopped ? "skipped" : one.state,
+      run_.record_step(one.name, is_stopped ? "skipped" : one.state,
                        is_stopped ? json{{"reason", text}} : json{{"seconds", one.seconds}});
     }
-    status_.end({one.spec.name, one.state == "stopped" ? "skipped" : one.state, text, one.seconds,
+    status_.end({one.name, one.state == "stopped" ? "skipped" : one.state, text, one.seconds,
                  static_cast<uint64_t>(std::max<int64_t>(0, one.needed))});
     save();
   }

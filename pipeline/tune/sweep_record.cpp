@@ -41,63 +41,30 @@ std::optional<std::size_t> SweepRecord::best() const {
   std::optional<std::size_t> out;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const Trial& one = trials[i];
-    if (!one.value || !std::isfinite(*one.value) || one.stopped_at > 0) continue;
+    if (!one.value || !std::isfinite(*one.value) || one.stopped_at) continue;
     if (!out) {
       out = i;
       continue;
     }
     const double best = *trials[*out].value;
-    if (options.is_less_better ? *one.value < best : *one.value > best) out = i;
+    if (options.is_less_better() ? *one.value < best : *one.value > best) out = i;
   }
   return out;
 }
 
-json SweepRecord::json() const {
-  nlohmann::json list = nlohmann::json::array();
+SavedSweep SweepRecord::saved() const {
   const auto chosen = best();
+  SavedSweep out{options,
+                 chosen ? std::optional(trials[*chosen].name) : std::nullopt,
+                 rooms,
+                 {trials.begin(), trials.end()}};
+  // Test data speak once, for the trial that validation has chosen.
   for (std::size_t i = 0; i < trials.size(); ++i) {
-    const Trial& one = trials[i];
-    nlohmann::json values = nlohmann::json::object();
-    for (const auto& [key, value] : one.spec.values) values[key] = value;
-    nlohmann::json metrics = nlohmann::json::object();
-    for (const auto& [name, value] : one.metrics.items()) {
-      // Test data speak once, for the trial that validation has chosen.
-      if (name.rfind("test", 0) != 0 || chosen == i) metrics[name] = value;
+    json& metrics = out.trials[i].metrics = json::object();
+    for (const auto& [name, value] : trials[i].metrics.items()) {
+      if (!name.starts_with("test") || chosen == i) metrics[name] = value;
     }
-    nlohmann::json item = {{"name", one.spec.name},
-                           {"values", values},
-                           {"state", one.state},
-                           {"planned", one.planned},
-                           {"reserved", one.reserved},
-                           {"needed", one.needed},
-                           {"attempts", one.attempts},
-                           {"seconds", one.seconds},
-                           {"cpu_seconds", one.cpu_seconds},
-                           {"metrics", std::move(metrics)}};
-    if (one.value) item["value"] = *one.value;
-    if (one.best_epoch > 0) item[kTrialBestEpoch] = one.best_epoch;
-    if (one.stopped_at > 0) item["stopped_at"] = one.stopped_at;
-    if (!one.error.empty()) item["error"] = one.error;
-    list.push_back(std::move(item));
   }
-  nlohmann::json devices = nlohmann::json::array();
-  for (const DeviceRoom& room : rooms) {
-    devices.push_back({{"device", room.name}, {"room", room.bytes}});
-  }
-  nlohmann::json out = {{"mode", options.mode},
-                        {"metric", options.metric},
-                        {"goal", options.is_less_better ? "min" : "max"},
-                        {"memory", options.memory},
-                        {"buffer", options.buffer},
-                        {"context", context},
-                        {"devices", std::move(devices)},
-                        {"at_once", options.at_once},
-                        {"threads", threads},
-                        {"cores", cores},
-                        {"seconds", seconds},
-                        {"best", nullptr},
-                        {"trials", std::move(list)}};
-  if (chosen) out["best"] = trials[*chosen].spec.name;
   return out;
 }
 

@@ -6,7 +6,6 @@
 
 #include "kdgat/measure.h"
 #include "kdgat/text.h"
-#include "pipeline/show/json_lookup.h"
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
 #include "pipeline/tune/sweep.h"
@@ -22,14 +21,13 @@ std::vector<MeasuredTrial> measured_trials(const SavedSweep& sweep, int64_t copi
   for (const SavedTrial& one : sweep.trials) {
     if (one.needed < 1 || one.seconds <= 0) continue;
     for (int64_t i = 0; i < copies; ++i) {
-      out.push_back(
-          {static_cast<int64_t>(one.reserved), static_cast<int64_t>(one.needed), one.seconds});
+      out.push_back({one.reserved, one.needed, one.seconds});
     }
   }
   return out;
 }
 
-std::string bytes_text(double bytes) {
+std::string bytes_text(int64_t bytes) {
   return bytes > 0 ? format_bytes(static_cast<uint64_t>(bytes)) : "-";
 }
 
@@ -95,7 +93,7 @@ std::string trials_table(const SavedSweep& sweep) {
   std::vector<SavedTrial> trials = sweep.trials;
   std::stable_sort(trials.begin(), trials.end(), [&](const SavedTrial& a, const SavedTrial& b) {
     if (!a.value || !b.value) return a.value && !b.value;
-    return sweep.is_less_better ? *a.value < *b.value : *a.value > *b.value;
+    return sweep.is_less_better() ? *a.value < *b.value : *a.value > *b.value;
   });
   const std::vector<std::string> metrics = shown_metrics(sweep), keys = tried_keys(sweep);
   const bool has_epochs = std::any_of(trials.begin(), trials.end(), [](const SavedTrial& trial) {
@@ -132,8 +130,8 @@ std::string trials_table(const SavedSweep& sweep) {
 std::string best_lines(const SavedSweep& sweep) {
   std::string out;
   for (const SavedTrial& trial : sweep.trials) {
-    if (trial.name != sweep.best || sweep.best.empty()) continue;
-    out += "\nbest by " + sweep.metric + ": " + sweep.best + "\n";
+    if (!sweep.is_best(trial)) continue;
+    out += "\nbest by " + sweep.metric + ": " + trial.name + "\n";
     std::string others;
     for (const std::string& name : shown_metrics(sweep)) {
       const std::string other = best_by(sweep.trials, name);
@@ -144,7 +142,7 @@ std::string best_lines(const SavedSweep& sweep) {
     if (!others.empty()) out += "by others:" + others + "\n";
     const std::string test = test_lines(trial.metrics);
     if (!test.empty()) {
-      out.append("test data, once, of ").append(sweep.best).append(":\n").append(test);
+      out.append("test data, once, of ").append(trial.name).append(":\n").append(test);
     }
   }
   double seconds = 0;
@@ -157,13 +155,13 @@ std::string best_lines(const SavedSweep& sweep) {
   if (ran > 0 && seconds > 0) {
     out += std::to_string(ran) + " trials in " + format_seconds(sweep.seconds) + ": " +
            format_number("%.2f", sweep.seconds * sweep.cores / seconds) +
-           " times their processor time over " + format_number("%.0f", sweep.cores) + " cores\n";
+           " times their processor time over " + std::to_string(sweep.cores) + " cores\n";
   }
   return out;
 }
 
-json simulation_json(const SavedSweep& sweep, double total, double buffer, double model,
-                     int64_t copies) {
+SweepSimulation simulate_sweep(const SavedSweep& sweep, double total, double buffer, double model,
+                               int64_t copies) {
   const std::vector<MeasuredTrial> trials = measured_trials(sweep, copies);
   if (trials.empty()) {
     throw Error(ExitCode::kData, "no trial of this sweep was measured",
@@ -174,43 +172,31 @@ json simulation_json(const SavedSweep& sweep, double total, double buffer, doubl
       trials.begin(), trials.end(), [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
   if (largest->bytes > room) {
     throw Error(ExitCode::kDoesNotFit,
-                "the largest trial reserves " + bytes_text(static_cast<double>(largest->bytes)) +
-                    ", and there is " + bytes_text(static_cast<double>(room)),
+                "the largest trial reserves " + bytes_text(largest->bytes) + ", and there is " +
+                    bytes_text(room),
                 "a larger device, or a smaller --gpu-buffer");
   }
   const std::vector<DeviceRoom> devices = {{"simulated", room}};
-  const Simulation measured = simulate(trials, devices, 0);
+  SweepSimulation out{total, room, trials.size(), simulate(trials, devices, 0)};
   std::vector<MeasuredTrial> fixed = trials;
   for (MeasuredTrial& one : fixed) one.bytes = static_cast<int64_t>(model);
   const std::size_t workers = published_workers(total, buffer, model);
-  const Simulation published = simulate(fixed, devices, workers);
-  const auto to_json = [](const Simulation& of) {
-    return json{{"seconds", of.seconds},
-                {"mean_admitted", of.mean_admitted},
-                {"most_admitted", of.most_admitted},
-                {"peak_reserved", of.peak_reserved},
-                {"exceeded", of.exceeded}};
-  };
-  json out = {{"total", total},
-              {"room", room},
-              {"trials", trials.size()},
-              {"measured", to_json(measured)},
-              {"published", to_json(published)}};
-  out["published"]["workers"] = workers;
+  out.published = {simulate(fixed, devices, workers), workers};
   return out;
 }
 
-std::string simulation_text(const json& simulation) {
+std::string simulation_text(const SweepSimulation& simulation) {
   Table table;
   table.add({"rule", "trials at once", "most", "reserved", "exceeded", "time"});
-  for (const char* rule : {"measured", "published"}) {
-    const json& one = simulation.at(rule);
-    table.add({rule, format_number("%.1f", number(one, "mean_admitted")),
-               one.at("most_admitted").dump(), bytes_text(number(one, "peak_reserved")),
-               one.at("exceeded").dump(), format_seconds(number(one, "seconds"))});
-  }
-  return simulation.at("trials").dump() + " trials on a device of " +
-         bytes_text(number(simulation, "total")) + ", " + bytes_text(number(simulation, "room")) +
+  const auto add = [&table](const std::string& rule, const Simulation& of) {
+    table.add({rule, format_number("%.1f", of.mean_admitted), std::to_string(of.most_admitted),
+               bytes_text(of.peak_reserved), std::to_string(of.exceeded),
+               format_seconds(of.seconds)});
+  };
+  add("measured", simulation.measured);
+  add("published", simulation.published);
+  return std::to_string(simulation.trials) + " trials on a device of " +
+         bytes_text(static_cast<int64_t>(simulation.total)) + ", " + bytes_text(simulation.room) +
          " for trials; each takes the time it took here\n" + table.text();
 }
 

@@ -79,8 +79,8 @@ std::vector<Trial> add_trials(RunSession& session, const ProfileRequest& request
     step.name = spec.name == tuned ? spec.name + "-1" : spec.name;
     step.needs = sketch.steps.back().needs;
     Trial& trial = trials.emplace_back();
-    trial.spec = spec;
-    trial.spec.name = step.name;
+    trial.name = step.name;
+    trial.values = {spec.values.begin(), spec.values.end()};
     steps.push_back(std::move(step));
   }
   profile.steps = std::move(steps);
@@ -92,7 +92,7 @@ std::vector<Trial> add_trials(RunSession& session, const ProfileRequest& request
 std::size_t find_trial_steps(const Plan& plan, std::vector<Trial>& trials) {
   for (Trial& trial : trials) {
     for (const PlannedStep& step : plan.steps) {
-      if (step.spec.name == trial.spec.name) trial.step = &step;
+      if (step.spec.name == trial.name) trial.step = &step;
     }
   }
   return plan.steps.size() - trials.size();
@@ -118,7 +118,7 @@ int carry_out_sweep(const RunSession& session, const Plan& plan,
       made[step.spec.name] = {folder, past ? past->facts : json::object()};
     }
   }
-  process.threads = record.threads;
+  process.threads = record.options.threads;
   const int code = run_sweep(input, run, status, process, made, record);
   run.finish(code, headline_to_record(run.folder(), session.context.catalog));
   return code;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pipeline/execute/run_session.h"
+#include "pipeline/tune/space.h"
 #include "pipeline/tune/sweep.h"
 
 namespace kdgat {

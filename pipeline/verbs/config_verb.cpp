@@ -86,21 +86,22 @@ int options(Context& context, const std::vector<std::string>& arguments) {
   CommandLine line(context, "kdgat config options");
   line.parse(arguments);
   std::map<std::string, std::vector<std::string>> stages_of;
-  json all = {{"properties", json::object()}};  // of a name in several stages, a row with advice
+  json rows = json::object();  // of a name in several stages, one with advice
   for (const auto& [stage, plugin] : context.catalog.all()) {
     for (const std::string& name : own_option_names(plugin.options)) {
       stages_of[name].push_back(stage);
-      json& kept = all["properties"][name];
-      if (kept.value("x-first", "").empty()) kept = option_schema(plugin.options, name);
+      json& kept = rows[name];
+      if (read_option(kept).advice.value_or("").empty()) kept = option_schema(plugin.options, name);
     }
   }
+  const json all = {{"properties", std::move(rows)}};
   const std::vector<std::string> first = first_options(all);
   const std::vector<OptionGroup> groups = grouped_options(all);
   if (context.json) {
     ordered_json out = {{"first", json::array()}, {"purposes", json::array()}};
     for (const std::string& name : first) {
       out["first"].push_back({{"name", name},
-                              {"advice", option_schema(all, name).at("x-first")},
+                              {"advice", *read_option(option_schema(all, name)).advice},
                               {"stages", stages_of.at(name)}});
     }
     for (const OptionGroup& group : groups) {

@@ -9,6 +9,7 @@
 #include "pipeline/data/data_tables.h"
 #include "pipeline/show/status.h"
 #include "pipeline/show/text.h"
+#include "pipeline/system/record.h"
 #include "pipeline/system/signals.h"
 #include "pipeline/verbs/data/data_request.h"
 #include "pipeline/verbs/json/json_forms.h"
@@ -83,10 +84,9 @@ void act_convert(Context& context, const DataRequest& request) {
   display.warn_of(result, true);
   if (context.json) return print_json(context, "kdgat.data.convert", result);
   if (context.verbosity < 0) return;
-  const int64_t malformed = result.at("malformed");
-  context.out << request.output << ": " << grouped(result.at("rows").get<int64_t>())
-              << " frames, from " << result.at("format").get<std::string>()
-              << (malformed == 0 ? "" : ", " + grouped(malformed) + " malformed") << '\n';
+  const auto log = record::read<ConvertedLog>(result);
+  context.out << request.output << ": " << grouped(log.rows) << " frames, from " << log.format
+              << (log.malformed == 0 ? "" : ", " + grouped(log.malformed) + " malformed") << '\n';
 }
 
 int act(Context& context, const DataRequest& request) {

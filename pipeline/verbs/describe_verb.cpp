@@ -17,7 +17,8 @@ void describe(PluginHost& plugins, const std::filesystem::path& library) {
   const kdgat_stage& stage = plugins.open_library(library);
   nlohmann::json description = nlohmann::json::parse(stage.describe_json);
   const std::string stem = library.stem().string();
-  if (description.value("name", "") != stage.name || stem != std::string("kdgat_") + stage.name) {
+  if (record::read<SaidByPlugin>(description).name != stage.name ||
+      stem != std::string("kdgat_") + stage.name) {
     throw Error(ExitCode::kPlugin, library.string() + " holds the stage " + stage.name,
                 "name it kdgat_" + std::string(stage.name) + ".so");
   }

@@ -46,8 +46,7 @@ ExportRequest read_export_request(const Context& context, const json& schema,
 fs::path data_of(const fs::path& model) {
   const fs::path step = fs::is_directory(model) ? model : model.parent_path();
   try {
-    const json data = read_run(step.parent_path()).data;
-    const fs::path folder = data.is_object() ? data.value("folder", "") : "";
+    const fs::path folder = read_run(step.parent_path()).data.value_or(RunData()).folder;
     return !folder.empty() && find_prepared(folder) ? folder : fs::path();
   } catch (const Error&) {
     return {};  // a model file that somebody copied

@@ -13,6 +13,7 @@
 #include "pipeline/execute/runner.h"
 #include "pipeline/plugin/plugin_host.h"
 #include "pipeline/records/record_targets.h"
+#include "pipeline/run/plan_reasons.h"
 #include "pipeline/show/quantity.h"
 #include "pipeline/show/table.h"
 #include "pipeline/slurm/job_script.h"
@@ -46,7 +47,7 @@ void check_plugin(const PlannedStep& step, const PluginCatalog& catalog) {
                 "kdgat plugins list shows what there is; KDGAT_PLUGIN_PATH and --plugin-dir say "
                 "where to look");
   }
-  const int frozen = step.ingredients.value("version", 0);
+  const int frozen = version_of(step);
   if (plugin->version != frozen) {
     throw Error(ExitCode::kPlugin,
                 step.spec.stage + ": the plugin is of version " + std::to_string(plugin->version) +

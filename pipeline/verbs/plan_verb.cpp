@@ -26,7 +26,7 @@ json step_json(const PlannedStep& step, const StageAnswer& answer) {
     for (const Diagnostic& d : answer.diagnostics) problems.push_back(d.text());
     out["problems"] = std::move(problems);
   }
-  out["memory"] = answer.result.value("memory", json());
+  out["memory"] = answer.planned().memory;
   return out;
 }
 
@@ -88,7 +88,7 @@ int plan_memory(const RunSession& session, const MemoryOptions& memory, Status& 
     }
     steps.push_back(step_json(step, answer));
     if (answer.code == 0) {
-      plans.push_back({step.spec.name, answer.result.value("memory", json())});
+      plans.push_back({step.spec.name, answer.planned().memory});
       return;
     }
     if (code == 0) code = answer.code;

@@ -98,9 +98,8 @@ int show_plugin(Context& context, const std::string& name) {
   table.add({"reads", ports_text(plugin->inputs)});
   table.add({"makes", ports_text(plugin->outputs)});
   context.out << table.text() << "\noptions\n" << options_text(plugin->options);
-  for (const json& refused : plugin->refused) {
-    context.out << "not in this version: " << refused.value("name", "") << " ("
-                << refused.value("reason", "") << ")\n";
+  for (const PublishedKey& refused : plugin->refused) {
+    context.out << "not in this version: " << refused.name << " (" << refused.reason << ")\n";
   }
   return 0;
 }

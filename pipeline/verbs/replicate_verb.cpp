@@ -12,7 +12,9 @@
 
 #include "kdgat/exact_json.h"
 #include "pipeline/execute/child.h"
+#include "pipeline/tune/replicate_runs.h"
 #include "pipeline/verbs/commands/run_command.h"
+#include "pipeline/verbs/json/json_forms.h"
 
 namespace kdgat {
 namespace {
@@ -53,16 +55,16 @@ class NoBuffer : public std::streambuf {
   std::streamsize xsputn(const char*, std::streamsize size) override { return size; }
 };
 
-int run_replicate(Context& context, const json& request, std::ostream& host) {
-  std::vector<std::string> words = request.at("words");
-  words.insert(words.end(), {"--seed", request.at("seed").dump(), "--threads",
-                             request.at("threads").dump(), "--progress", "jsonl"});
+int run_replicate(Context& context, const ReplicateRequest& request, std::ostream& host) {
+  std::vector<std::string> words = request.words;
+  words.insert(words.end(), {"--seed", std::to_string(request.seed), "--threads",
+                             std::to_string(request.threads), "--progress", "jsonl"});
   RunStyle style;
   style.flags.takes_seeds = true;
-  style.replicate_of = request.at("replicate_of");
-  style.command = request.at("command");
+  style.replicate_of = request.replicate_of;
+  style.command = request.command;
   style.on_begin = [&](const std::string& run) {
-    host << exact_dump({{"run", run}}) + "\n" << std::flush;
+    host << json_line(record::write<json>(ReplicateLine{.run = run})) << std::flush;
   };
   return run_words(context, words, style);
 }
@@ -78,19 +80,16 @@ int replicate_verb(Context& context, const std::vector<std::string>&) {
   DescriptorBuffer to_host(kEventsFd);
   NoBuffer nowhere;
   std::ostream host(&to_host), results(&nowhere);
-  int code = 1;
-  std::string error;
+  ReplicateLine end;
   try {
     Context own{results, host, std::move(context.catalog), context.plugin_folders, true, 0, {}};
-    code = run_replicate(own, request, host);
+    end.answer = run_replicate(own, record::read<ReplicateRequest>(request), host);
   } catch (const Error& e) {
-    code = static_cast<int>(e.code());
-    error = e.what();
+    end.answer = static_cast<int>(e.code());
+    end.error = e.what();
   }
-  json answer = {{"answer", code}};
-  if (!error.empty()) answer["error"] = error;
-  host << answer.dump(-1, ' ', false, json::error_handler_t::replace) + "\n" << std::flush;
-  return code;
+  host << json_line(record::write<json>(end)) << std::flush;
+  return *end.answer;
 }
 
 }  // namespace

@@ -79,8 +79,7 @@ std::string stage_help(const PluginDescription& plugin, bool is_all) {
   std::string out = plugin.summary + "\n\n";
   out += "  kdgat run " + plugin.name + " --data logs/ key=value --a-flag VALUE\n";
   out += "  kdgat run " + plugin.name + " --help all\n\n";
-  const std::size_t count =
-      plugin.options.contains("properties") ? plugin.options["properties"].size() : 0;
+  const std::size_t count = options_in(plugin.options).size();
   const std::vector<std::string> first = first_options(plugin.options);
   const std::string end =
       "\nSee kdgat run --help for profiles, presets and the options of the run itself.\n";
@@ -93,9 +92,9 @@ std::string stage_help(const PluginDescription& plugin, bool is_all) {
   out += "Options of " + plugin.name + ", as flags here and as keys in a profile:\n\n";
   out += options_by_purpose(plugin.options);
   if (!plugin.refused.empty()) out += "\nPublished keys not supported in this version:\n\n";
-  for (const nlohmann::json& refused : plugin.refused) {
-    const std::string name = "  " + refused.value("name", "") + "  ";
-    out += name + wrapped(refused.value("reason", ""), 4, 100 - name.size()) + "\n";
+  for (const PublishedKey& refused : plugin.refused) {
+    const std::string name = "  " + refused.name + "  ";
+    out += name + wrapped(refused.reason, 4, 100 - name.size()) + "\n";
   }
   return out + end;
 }

@@ -10,9 +10,10 @@
 #include "pipeline/plugin/schema.h"
 #include "pipeline/plugin/stage_call.h"
 #include "pipeline/show/status.h"
+#include "pipeline/system/record.h"
 #include "pipeline/system/signals.h"
-#include "pipeline/verbs/commands/line_output.h"
 #include "pipeline/verbs/commands/log_stage.h"
+#include "pipeline/verbs/commands/score_output.h"
 #include "pipeline/verbs/commands/score_rows.h"
 #include "pipeline/verbs/json/json_forms.h"
 
@@ -22,14 +23,18 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr const char* kAttackDecision = "attack";  // of a flagged window
+/// The option that says what of a log is one.
+struct ScoredLog {
+  std::string channel;
+  static auto keys() { return std::tuple{key("channel", &ScoredLog::channel)}; }
+};
 
 struct ScoreRequest : ModelWords, EngineWords {
   std::string log, output, fail_on, threads = "1";
 
   /// Lines have to say of which log, or bus, they are.
   bool is_of_several() const {
-    return std::filesystem::is_directory(log) || options.value("channel", "") == "each";
+    return std::filesystem::is_directory(log) || record::read<ScoredLog>(options).channel == "each";
   }
 };
 
@@ -68,132 +73,6 @@ ScoreRequest read_request(const Context& context, const json& schema,
   if (!problems.empty()) throw Error(ExitCode::kUsage, std::move(problems));
   return request;
 }
-
-/// "12.340000 to 13.100000 s", or windows where the log has no times.
-std::string span_of(const AlarmEvent& alarm) {
-  if (!alarm.begin.is_number() || !alarm.end.is_number()) {
-    return "windows " + std::to_string(alarm.first_window) + " to " +
-           std::to_string(alarm.last_window);
-  }
-  return format_number("%.3f", alarm.begin.get<double>()) + " to " +
-         format_number("%.3f", alarm.end.get<double>()) + " s";
-}
-
-/// Alarms for people: each as it opens while a log is live, all of them in one line at the end.
-class AlarmTexts {
- public:
-  AlarmTexts(Status& status, bool names_files, bool is_live)
-      : status_(status), names_files_(names_files), is_live_(is_live) {}
-
-  void add(const AlarmEvent& alarm) {
-    if (alarm.open) {
-      if (is_live_) status_.message("warning", "alarm at " + begin_of(alarm) + ids_of(alarm));
-      return;
-    }
-    if (++count_ > kShown) return;
-    texts_ += texts_.empty() ? "" : "; ";
-    if (names_files_) texts_ += alarm.file + " ";
-    texts_ += span_of(alarm) + ids_of(alarm);
-  }
-  /// Nothing of none.
-  void finish() {
-    if (count_ == 0) return;
-    if (count_ > kShown) texts_ += "; and " + grouped(count_ - kShown) + " more";
-    status_.message("info", grouped(count_) + (count_ == 1 ? " alarm: " : " alarms: ") + texts_);
-  }
-
- private:
-  static constexpr int64_t kShown = 10;
-
-  static std::string begin_of(const AlarmEvent& alarm) {
-    if (!alarm.begin.is_number()) return "window " + std::to_string(alarm.first_window);
-    return format_number("%.3f", alarm.begin.get<double>()) + " s";
-  }
-  static std::string ids_of(const AlarmEvent& alarm) {
-    std::string out;
-    for (std::size_t i = 0; i < alarm.ids.size(); ++i) {
-      out += (out.empty() ? " (" : ", ") + alarm.ids[i];
-      const bool is_named = i < alarm.names.size() && !alarm.names[i].empty();
-      if (is_named) out += " " + alarm.names[i];
-    }
-    return out.empty() ? out : out + ")";
-  }
-
-  Status& status_;
-  bool names_files_, is_live_;
-  int64_t count_ = 0;
-  std::string texts_;
-};
-
-/// Windows as text, to where the user wants them.
-class Lines {
- public:
-  Lines(Context& context, const ScoreRequest& request)
-      : out_(context.out, request.output, is_live(request.log)),
-        is_json_(context.json),
-        names_files_(request.is_of_several()) {}
-
-  /// A window has at most so many reasons: a column each, where columns are not yet named.
-  void set_reasons(std::size_t most) { reasons_ = most; }
-
-  /// Throws nothing: it is called from inside the stage.
-  void add(const json& event) {
-    const bool is_window = kind_of(event) == EventKind::kWindow;
-    if (!is_window && !is_json_) return;
-    out_.write_made([&] {
-      return !is_json_ ? csv_line(event.get<WindowEvent>())
-                       : json_line(is_window ? body_of(event) : event);
-    });
-  }
-
-  void finish() { out_.finish(); }
-  bool is_closed() const { return out_.is_closed(); }
-  bool is_stopped() const { return out_.is_stopped(); }
-
- private:
-  std::string csv_line(const WindowEvent& window) {
-    std::string line;
-    if (!std::exchange(has_header_, true)) {
-      line = "time,window,row,ids,score,decision";
-      for (std::size_t i = 1; i <= reasons_; ++i) line += ",reason_" + std::to_string(i);
-      line += names_files_ ? ",file\n" : "\n";
-    }
-    line += window.time.is_null() ? "" : format_number("%.6f", window.time.get<double>());
-    for (const int64_t number : {window.window, window.row, window.ids}) {
-      line += "," + std::to_string(number);
-    }
-    line += format_number(",%.9g,", static_cast<double>(window.score)) + window.decision;
-    for (std::size_t i = 0; i < reasons_; ++i) {
-      line += "," + (i < window.reasons.size() ? csv_field(window.reasons[i]) : "");
-    }
-    if (names_files_) line += "," + csv_field(window.file);
-    return line + "\n";
-  }
-
-  LineOutput out_;
-  bool is_json_, names_files_;
-  bool has_header_ = false;
-  std::size_t reasons_ = 0;
-};
-
-/// How many windows were scored and flagged; for --fail-on.
-class AttackCount {
- public:
-  void add(const WindowEvent& window) {
-    ++windows_;
-    if (window.decision == kAttackDecision) ++flagged_;
-  }
-  /// The exit code of work that went well, after a sentence about attacks if it is to fail on them.
-  int finish(const std::string& fail_on, Status& status) const {
-    if (fail_on.empty() || flagged_ == 0) return 0;
-    status.message("error", "attack found: " + grouped(flagged_) + " of " + grouped(windows_) +
-                                " windows flagged");
-    return static_cast<int>(ExitCode::kAttack);
-  }
-
- private:
-  int64_t windows_ = 0, flagged_ = 0;
-};
 
 constexpr const char* kScoreHelp =
     R"(Score the windows of a log: one line a window on standard output.
@@ -274,7 +153,7 @@ int score_verb(Context& context, const std::vector<std::string>& arguments) {
   call.request["device"] = request.device;
   call.request["threads"] = plain_scalar(request.threads).value;
   install_signal_flags();
-  Lines lines(context, request);
+  WindowLines lines(context, request.output, is_live(request.log), request.is_of_several());
   const auto status = terminal_status(context);
   if (const std::string said = request.said_of_model(); !said.empty()) {
     status->message("info", said);
@@ -301,7 +180,7 @@ int score_verb(Context& context, const std::vector<std::string>& arguments) {
   if (lines.is_closed()) return attacks.finish(request.fail_on, *status);
   alarms.finish();
   if (!request.output.empty()) {
-    status->message("info", answer.result.value("summary", "") + ": " + request.output);
+    status->message("info", answer.made().summary.value_or("") + ": " + request.output);
   }
   return attacks.finish(request.fail_on, *status);
 }

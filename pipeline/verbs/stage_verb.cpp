@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -25,6 +26,7 @@
 #include "pipeline/execute/child.h"
 #include "pipeline/plugin/stage_call.h"
 #include "pipeline/system/machine.h"
+#include "pipeline/system/record.h"
 #include "pipeline/system/signals.h"
 
 namespace kdgat {
@@ -84,15 +86,27 @@ struct Wire {
   }
 };
 
+/// A line that asks for the start or the end of one.
+struct TrialOrder {
+  std::optional<int64_t> start;
+  nlohmann::json call;
+  int64_t cancel = -1;
+  int code = 0;
+  static auto keys() {
+    return std::tuple{key("start", &TrialOrder::start), key("call", &TrialOrder::call),
+                      key("cancel", &TrialOrder::cancel), key("code", &TrialOrder::code)};
+  }
+};
+
 /// Stages in threads, as lines on standard input ask for them.
 class Trials {
  public:
   Trials(int events, const std::atomic<int>& cancel) : events_(events), cancel_(cancel) {}
 
-  void obey(const nlohmann::json& line) {
-    if (line.contains("start")) start(line.at("start"), StageCall::from_json(line.at("call")));
-    const auto called = codes_.find(line.value("cancel", int64_t{-1}));
-    if (called != codes_.end()) called->second->store(line.at("code"));
+  void obey(const TrialOrder& order) {
+    if (order.start) start(*order.start, StageCall::from_json(order.call));
+    const auto called = codes_.find(order.cancel);
+    if (called != codes_.end()) called->second->store(order.code);
   }
   void wait() {
     for (std::thread& thread : threads_) thread.join();
@@ -141,8 +155,8 @@ int stage_verb(Context&, const std::vector<std::string>&) {
       StageCall::from_json(exact_parse(text)),
       [&](const nlohmann::json& event) { write_line(wire.events, event); },
       [] { return cancel != 0 ? cancel.load() : pending_signal(); });
-  write_line(wire.events, {{"answer", answer.to_json()},
-                           {"peak_resident_bytes", Machine().peak_memory(::getpid())}});
+  const StageEndLine end{answer.to_json(), Machine().peak_memory(::getpid())};
+  write_line(wire.events, record::write<nlohmann::json>(end));
   // What a plugin leaves behind (threads, its library's destructors) must not change the answer.
   std::fflush(nullptr);
   ::_exit(answer.code);
@@ -155,7 +169,7 @@ int trials_verb(Context&, const std::vector<std::string>&) {
   for (std::string text; std::getline(std::cin, text);) {
     nlohmann::json line = nlohmann::json::parse(text, nullptr, false);
     restore_exact(line);
-    if (line.is_object()) trials.obey(line);
+    trials.obey(record::read<TrialOrder>(line));
   }
   trials.wait();
   std::fflush(nullptr);

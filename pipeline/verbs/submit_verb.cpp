@@ -98,7 +98,7 @@ class SubmitCommand {
         list.push_back({{"step", step.name},
                         {"script", script.text()},
                         {"sbatch", words},
-                        {"resources", step.resources.to_json()}});
+                        {"resources", record::write<json>(step.resources)}});
       } else {
         context_.out << "==> " << one_line(file_of(script).string()) << "\n"
                      << script.text() << "\n==> JOB_" << file_name_of(step.name) << "=$("
@@ -118,8 +118,9 @@ class SubmitCommand {
                                slurm_time(r.minutes) + ", " + std::to_string(r.cpus) + " cores" +
                                (r.gpus > 0 ? ", " + std::to_string(r.gpus) + " GPU" : "");
       status_->end({step.name, "submitted", text, 0, 0});
-      list.push_back(
-          {{"step", step.name}, {"job", jobs.at(step.name)}, {"resources", r.to_json()}});
+      list.push_back({{"step", step.name},
+                      {"job", jobs.at(step.name)},
+                      {"resources", record::write<json>(r)}});
     }
     for (const JobTask& task : tasks) {
       runs.push_back({{"seed", task.seed}, {"folder", task.run_folder.string()}});

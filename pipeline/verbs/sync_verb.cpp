@@ -8,7 +8,7 @@
 #include "pipeline/records/mlflow_address.h"
 #include "pipeline/records/recorder.h"
 #include "pipeline/run/find_model.h"
-#include "pipeline/system/json_file.h"
+#include "pipeline/run/run_record.h"
 #include "pipeline/system/signals.h"
 #include "pipeline/verbs/json/json_forms.h"
 
@@ -38,7 +38,7 @@ SyncWords parse(Context& context, const std::vector<std::string>& arguments) {
   return words;
 }
 
-bool has_ended(const fs::path& run) { return read_object(run / "run.json").contains("exit_code"); }
+bool has_ended(const fs::path& run) { return read_run_file(run).exit_code.has_value(); }
 
 /// Once, or with `follow` again and again until the run has ended or a signal comes.
 RunRecords::Outcome sync_run(const fs::path& run, const SyncWords& words) {

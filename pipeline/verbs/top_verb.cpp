@@ -50,7 +50,7 @@ std::string percent(const Progress& now) {
 void add_step(Table& table, const RunWork& work, const StepWork& step) {
   const auto seconds = [](double value) { return value < 0 ? "" : format_seconds(value); };
   const RunRecord& run = work.run;
-  table.add({short_run(run.id), run.labels.name, step.step,
+  table.add({short_run(run.id), run.name, step.step,
              step.now.unit.empty() ? "begun" : format_progress(step.now), percent(step.now),
              seconds(step.seconds), seconds(step.left),
              step.now.memory_bytes == 0 ? "" : format_bytes(step.now.memory_bytes),
@@ -64,8 +64,8 @@ std::string top_text(const std::vector<RunWork>& works) {
   for (const RunWork& work : works) {
     for (const StepWork& step : work.steps) add_step(table, work, step);
     if (work.steps.empty()) {  // between two steps, or before the first
-      table.add({short_run(work.run.id), work.run.labels.name, "", work.run.progress(), "", "", "",
-                 "", "", work.run.device, work.owner});
+      table.add({short_run(work.run.id), work.run.name, "", work.run.progress(), "", "", "", "", "",
+                 work.run.device, work.owner});
     }
   }
   return table.text();
@@ -89,7 +89,7 @@ json top_json(const std::vector<RunWork>& works) {
                        {"memory_bytes", step.now.memory_bytes}});
     }
     out.push_back({{"id", work.run.id},
-                   {"name", work.run.labels.name},
+                   {"name", work.run.name},
                    {"folder", work.run.folder.string()},
                    {"started", work.run.started},
                    {"device", work.run.device},

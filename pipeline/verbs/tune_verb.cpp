@@ -52,9 +52,7 @@ class TuneCommand {
     const std::vector<TrialSpec> specs = make_trials(flags_, dimensions, profile.seed);
     const std::string tuned = choose_tuned_step(specs, profile, context.catalog);
     record_.trials = add_trials(*session_, request, tuned, specs);
-    record_.cores = session_->machine.threads();
-    record_.threads = std::max(1, profile.threads);
-    record_.options = sweep_options(flags_, *session_, record_.threads);
+    record_.options = sweep_options(flags_, *session_);
     status_ = terminal_status(context);
     std::vector<std::string> names = {"measure"};
     for (const StepSpec& step : profile.steps) names.push_back(step.name);
@@ -70,9 +68,9 @@ class TuneCommand {
     session_->check_start(plan);
     find_trial_steps(plan, record_.trials);
     if (context_.json) {
-      print_json(context_, "kdgat.tune.plan", record_.json());
+      print_json(context_, "kdgat.tune.plan", record::write<json>(record_.saved()));
     } else {
-      context_.out << trials_table(record_.json());
+      context_.out << trials_table(record_.saved());
     }
     return 0;
   }
@@ -88,7 +86,7 @@ class TuneCommand {
     describe_run(*run, *session_, data,
                  {command_,
                   session_->device,
-                  record_.threads,
+                  record_.options.threads,
                   session_->profile.seed,
                   {{"tune", flags_.mode}}});
     run->describe(run_origin(*session_, plan));
@@ -104,16 +102,16 @@ class TuneCommand {
 
  private:
   void report(const Run& run, int code) {
-    const json record = record_.json();
+    const SavedSweep saved = record_.saved();
     if (context_.json) {
-      json out = record;
+      json out = record::write<json>(saved);
       out["run"] = run.id();
       out["folder"] = run.folder().string();
       out["exit_code"] = code;
       print_json(context_, "kdgat.tune", out);
     } else {
       context_.err << std::flush;
-      context_.out << trials_table(record) << best_lines(record) << std::flush;
+      context_.out << trials_table(saved) << best_lines(saved) << std::flush;
     }
     const std::string name = run_word(run.folder(), session_->profile.root);
     status_->message("info", "run " + short_run(run.id()) + " in " + run.folder().string() +
@@ -147,24 +145,26 @@ int show_sweep(Context& context, const std::vector<std::string>& words) {
                 "a run's id or folder; kdgat runs list shows them");
   }
   const std::filesystem::path folder = find_run(name, root);
-  const json record = read_json(folder / kSweepFile);
-  if (!record.is_object()) {
+  const json file = read_json(folder / kSweepFile);
+  if (!file.is_object()) {
     throw Error(
         ExitCode::kData, folder.string() + ": holds no sweep",
         "kdgat tune makes one; kdgat runs show " + shell_line({name}) + " says what this run is");
   }
+  const auto sweep = record::read<SavedSweep>(file);
   if (size.empty()) {
     if (context.json) {
-      print_json(context, "kdgat.tune.show", record);
+      print_json(context, "kdgat.tune.show", file);
     } else {
-      context.out << trials_table(record) << best_lines(record);
+      context.out << trials_table(sweep) << best_lines(sweep);
     }
     return 0;
   }
   const double total = static_cast<double>(parse_bytes(size));
-  const json out = simulation_json(record, total, buffer * kGibibyte, model * kGibibyte, copies);
+  const SweepSimulation out =
+      simulate_sweep(sweep, total, buffer * kGibibyte, model * kGibibyte, copies);
   if (context.json) {
-    print_json(context, "kdgat.tune.simulation", out);
+    print_json(context, "kdgat.tune.simulation", record::write<json>(out));
   } else {
     context.out << simulation_text(out);
   }

@@ -105,6 +105,10 @@ def stated(folder, name):
     return int(re.search(rf"^ \*   {name}\D*(\d+)", (folder / "detector.h").read_text(), re.M)[1])
 
 
+def figures_of(step):
+    return json.loads((step / "figures.json").read_text())["figures"]
+
+
 def measure(build, args):
     train = sorted(path for path in pathlib.Path(args.logs).glob("train_*/*") if path.is_file())
     test = sorted(path for path in pathlib.Path(args.logs).glob("test_*/*") if path.is_file())
@@ -116,7 +120,7 @@ def measure(build, args):
     networks = build.once("networks", lambda path: build.kdgat(
         "run", "--preset", "vgae,gat,student", "--data", args.logs, "--root", path, "max_epochs=1", "data.split=random", "--threads", 1))
     model = {preset: next(path.glob("*/*/detector/detector.json")) for preset, path in detectors.items()}
-    figures = {preset: {(f["part"], f["name"]): f["value"] for f in json.loads((path.parent / "metrics.json").read_text())["figures"]}
+    figures = {preset: {(f["part"], f["name"]): f["value"] for f in figures_of(path.parent)}
                for preset, path in model.items()}
     for (part, name), value in figures["ecu"].items():
         if name in ("f1", "auc", "pr_auc"):

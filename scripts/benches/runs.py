@@ -48,16 +48,15 @@ def copy_run(source, target):
 
 def vary(run, number):
     """A learning rate, a loss and, of every tenth, labels of its own; and none of its files written a moment ago."""
-    config, metrics = run / "classifier" / "config.json", run / "classifier" / "metrics.json"
+    config, figures = run / "classifier" / "config.json", run / "classifier" / "figures.json"
     document = json.loads(config.read_text())
     document["options"]["lr"] = LEARNING_RATES[number % len(LEARNING_RATES)]
     config.write_text(json.dumps(document))
-    document = json.loads(metrics.read_text())
-    for figure in document.get("figures", []):
+    document = json.loads(figures.read_text())
+    for figure in document["figures"]:
         if figure["name"] == "val_loss":
             figure["value"] = 1 / (1 + number)
-    document["val_loss"] = 1 / (1 + number)
-    metrics.write_text(json.dumps(document))
+    figures.write_text(json.dumps(document))
     if number % 10 == 0:
         labels = {"name": f"trial {number}", "tags": ["tenth"], "notes": []}
         (run / "labels.json").write_text(json.dumps(labels))

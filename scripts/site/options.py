@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The head of docs/options.md: the options to look at first, and all of them by purpose, as the
-program says them (`kdgat config options`). scripts/docs calls it with the program and its stages."""
+program says them (`kdgat config options`). scripts/docs calls it with the program and its
+stages."""
 import json
 import subprocess
 import sys

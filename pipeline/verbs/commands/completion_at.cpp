@@ -1,7 +1,6 @@
 #include "pipeline/verbs/commands/completion_at.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 
 #include "pipeline/cli/command_form.h"
@@ -10,36 +9,10 @@
 #include "pipeline/profile/profile_layers.h"
 #include "pipeline/show/text.h"
 #include "pipeline/slurm/site_profile.h"
-#include "pipeline/system/home_path.h"
+#include "pipeline/verbs/commands/typed_words.h"
 
 namespace kdgat {
 namespace {
-
-using Words = std::vector<std::string>;
-
-Words with_values(const Words& words) {
-  Words out;
-  bool goes_on = false;
-  for (const std::string& word : words) {
-    const bool is_sign = word == "=" && !out.empty();
-    if (is_sign || goes_on) {
-      out.back() += word;
-    } else {
-      out.push_back(word);
-    }
-    goes_on = is_sign;
-  }
-  return out;
-}
-
-bool is_flag(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
-
-/// "lr_sched" of "--lr-sched".
-std::string key_of(const std::string& flag) {
-  std::string key = flag.substr(std::min(flag.find_first_not_of('-'), flag.size()));
-  std::replace(key.begin(), key.end(), '-', '_');
-  return key;
-}
 
 const std::vector<Candidate>& global_flags() {
   static const std::vector<Candidate> flags = {{"--json", "results as JSON"},
@@ -155,9 +128,10 @@ class AtCursor {
     }
     const std::vector<Candidate> values = form_.of_profile
                                               ? value_candidates(name, context_.catalog)
-                                              : values_of(found->schema, is_flag(name));
+                                              : values_of(found->option, is_flag(name));
     add(values, before);
-    out_.has_files = values.empty() && found->schema.value("type", "string") == "string";
+    const std::string& type = found->option.type;
+    out_.has_files = values.empty() && (type.empty() || type == "string");
   }
 
   void add_flags() {
@@ -171,7 +145,7 @@ class AtCursor {
   }
 
   static std::string about(const CommandForm::Option& one) {
-    return first_sentence(one.schema.value("description", ""));
+    return first_sentence(one.option.words);
   }
 
   void add_offer(const Offer& offer, const std::string& before) {
@@ -186,7 +160,7 @@ class AtCursor {
         out_.has_files = true;
         break;
       case Offer::kRuns:
-        found = run_candidates(root());
+        found = run_candidates(root_said(before_));
         out_.has_files = true;  // a run may be named by its folder
         break;
       case Offer::kPresets:
@@ -210,26 +184,6 @@ class AtCursor {
         return add_verbs();
     }
     add(found, before);
-  }
-
-  /// The folder of runs that was said, or the usual one. bash hands words over as they were typed.
-  std::string root() const {
-    std::string root = "runs";
-    const std::string flag = "--root", sign = "--root=";
-    for (std::size_t i = 0; i < before_.size(); ++i) {
-      if (before_[i] == flag && i + 1 < before_.size()) root = before_[i + 1];
-      if (before_[i].starts_with(sign)) root = before_[i].substr(sign.size());
-    }
-    std::string plain;
-    for (const char c : root) {
-      if (c != '\'' && c != '"' && c != '\\') plain += c;
-    }
-    std::error_code ignored;
-    try {
-      return expand_home(std::filesystem::exists(root, ignored) ? root : plain);
-    } catch (const Error&) {
-      return plain;
-    }
   }
 
   /// The words that belong to no flag, without those that the verb is called by.

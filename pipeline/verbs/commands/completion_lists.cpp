@@ -44,24 +44,21 @@ std::string about_value(const std::string& description, const std::string& value
   return first_sentence(description);
 }
 
-void add_values(const json& option, bool is_flag, std::vector<Candidate>& to) {
+void add_values(const OptionSchema& option, bool is_flag, std::vector<Candidate>& to) {
   const auto add = [&](const std::string& word, const std::string& about) {
     const bool is_there =
         std::any_of(to.begin(), to.end(), [&](const Candidate& one) { return one.word == word; });
     if (!is_there && !word.empty()) to.push_back({word, about});
   };
-  const std::string description = option.value("description", "");
-  const json& element = option.contains("items") ? option["items"] : option;
-  if (element.value("type", "") == "boolean" && !is_flag) {
-    for (const char* word : {"true", "false"}) add(word, first_sentence(description));
+  const OptionSchema element = option.element();
+  if (element.type == "boolean" && !is_flag) {
+    for (const char* word : {"true", "false"}) add(word, first_sentence(option.words));
   }
-  const char* choices = element.contains("enum") ? "enum" : "examples";
-  if (!element.contains(choices)) return;
-  for (const json& choice : element[choices]) {
+  for (const json& choice : element.choices.is_null() ? element.examples : element.choices) {
     const std::string word = choice.is_string() ? choice.get<std::string>() : choice.dump();
     if (is_form(word)) continue;  // not a value as it stands
-    const bool is_default = option.contains("default") && option["default"] == choice;
-    add(word, about_value(description, word) + (is_default ? " (default)" : ""));
+    const bool is_default = option.otherwise == choice;
+    add(word, about_value(option.words, word) + (is_default ? " (default)" : ""));
   }
 }
 
@@ -71,9 +68,9 @@ std::string first_sentence(const std::string& text) {
   return cut_short(text.substr(0, std::min(text.find(". "), text.find("; "))));
 }
 
-std::vector<Candidate> values_of(const json& schema, bool is_flag) {
+std::vector<Candidate> values_of(const OptionSchema& option, bool is_flag) {
   std::vector<Candidate> out;
-  add_values(schema, is_flag, out);
+  add_values(option, is_flag, out);
   return out;
 }
 
@@ -83,7 +80,7 @@ std::vector<Candidate> run_candidates(const fs::path& root) {
   for (const RunRecord& run : index.runs()) {
     const std::string about =
         run.profile + ", " + run.dataset + ", " + format_when(run.started) + ", " + run.state;
-    if (!run.labels.name.empty()) names.push_back({run.labels.name, about});
+    if (!run.name.empty()) names.push_back({run.name, about});
     ids.push_back({run.id, about});
   }
   names.insert(names.end(), ids.begin(), ids.end());
@@ -119,7 +116,7 @@ std::vector<Candidate> value_candidates(const std::string& option, const PluginC
   std::vector<Candidate> out;
   const auto look_in = [&](const json& schema) {
     const std::string own = own_option_name(schema, key);
-    if (!own.empty()) add_values(option_schema(schema, own), is_flag, out);
+    if (!own.empty()) add_values(read_option(option_schema(schema, own)), is_flag, out);
   };
   const SectionSchemas sections = profile_sections();
   if (place == "data.synth") look_in(sections.synth);

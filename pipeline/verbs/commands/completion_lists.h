@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pipeline/plugin/plugin_catalog.h"
+#include "pipeline/plugin/schema.h"
 
 namespace kdgat {
 
@@ -21,7 +22,7 @@ std::vector<Candidate> preset_candidates(const std::vector<std::filesystem::path
 /// "classifier.loss". A flag that is true or false needs no value and has none here.
 std::vector<Candidate> value_candidates(const std::string& option, const PluginCatalog& catalog);
 /// The same for an option of this schema.
-std::vector<Candidate> values_of(const nlohmann::json& schema, bool is_flag);
+std::vector<Candidate> values_of(const OptionSchema& option, bool is_flag);
 /// The beginning of a description, short enough for a list.
 std::string first_sentence(const std::string& text);
 

@@ -70,12 +70,13 @@ const PluginDescription& EngineWords::choose(const PluginDescription& plugin,
   call.entry = "plan";
   const StageAnswer answer = call_stage(
       call, [](const json&) {}, [] { return 0; });
-  const bool computes = answer.code == 0 && answer.result.value("computes", false);
-  if (engine == "auto") return computes && answer.result.value("fits", false) ? *other : plugin;
+  const StagePlan plan = answer.planned();
+  const bool computes = answer.code == 0 && plan.computes;
+  if (engine == "auto") return computes && plan.fits ? *other : plugin;
   if (computes) return *other;
   const std::string cannot = "--engine native: cannot compute " + model.string() + ": ";
   if (answer.code == 0) {
-    throw Error(ExitCode::kUsage, cannot + answer.result.value("why", ""), "leave --engine away");
+    throw Error(ExitCode::kUsage, cannot + plan.why, "leave --engine away");
   }
   std::vector<Diagnostic> problems = answer.diagnostics;
   for (Diagnostic& one : problems) one.message.insert(0, cannot);
@@ -127,10 +128,9 @@ int write_by_stage(Context& context, const PluginDescription& plugin, const json
       "run", plugin, {{"step", plugin.name}, {"options", options}, {"inputs", inputs}}};
   const StageAnswer answer = call_shown(call, *status, [](const json&) {});
   require_done(answer);
-  if (context.json) {
-    print_json(context, form, answer.result.at("metrics"));
-  }
-  status->message("info", written + ": " + answer.result.value("summary", ""));
+  const StageResult result = answer.made();
+  if (context.json) print_json(context, form, result.metrics);
+  status->message("info", written + ": " + result.summary.value_or(""));
   return 0;
 }
 

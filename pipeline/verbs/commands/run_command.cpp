@@ -207,7 +207,7 @@ class RunCommand {
     if (context_.json) {
       json out = document;
       const bool is_met = std::all_of(judged.begin(), judged.end(),
-                                      [](const JudgedRequirement& one) { return one.is_met(); });
+                                      [](const JudgedRequirement& one) { return one.is_met; });
       out["exit_code"] = is_met ? code : static_cast<int>(ExitCode::kUnmet);
       if (!judged.empty()) out["requirements"] = judged;
       if (!run_folder.empty()) out["folder"] = run_folder.string();
@@ -219,9 +219,10 @@ class RunCommand {
       context_.err << std::flush;
       context_.out << tables(plan, run_folder) << std::flush;
     }
-    const std::string where = run_folder.empty() ? "everything is up to date"
-                                                 : "run " + short_run(document.value("id", "")) +
-                                                       " in " + run_folder.string();
+    const std::string where =
+        run_folder.empty()
+            ? "everything is up to date"
+            : "run " + short_run(run_folder.filename().string()) + " in " + run_folder.string();
     status_->message("info", where + next);
     const int unmet = tell_unmet(judged, *status_);
     return unmet != 0 ? unmet : code;

@@ -7,12 +7,12 @@
 #include "pipeline/execute/begin_run.h"
 #include "pipeline/execute/run_origin.h"
 #include "pipeline/records/record_targets.h"
+#include "pipeline/run/memory_plan.h"
 #include "pipeline/run/plan_reasons.h"
 #include "pipeline/run/replicates.h"
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
 #include "pipeline/system/hash.h"
-#include "pipeline/system/json_file.h"
 #include "pipeline/system/program.h"
 #include "pipeline/system/signals.h"
 #include "pipeline/tune/replicate_runs.h"
@@ -109,7 +109,7 @@ class SeedsCommand {
                   session_.device,
                   shape_.threads,
                   std::nullopt,
-                  {{"replicates", replicates_json(list)}}});
+                  {{"replicates", record::write<json>(list)}}});
     group->describe(run_origin(session_, plans.front()));
     label_run(*group, session_);
     status_.end({"plan", "done", shape_text(), 0, 0});
@@ -151,10 +151,9 @@ class SeedsCommand {
     fs::path out;
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator(session_.dataset_root, ignored)) {
-      const json document = read_json(entry.path() / "run.json");
-      if (!document.is_object() || document.value("plan", "") != fingerprint) continue;
-      if (document.value("exit_code", -1) != 0) continue;
-      const std::vector<Replicate> list = read_replicates(entry.path());
+      const auto said = seeds_of_run(entry.path());
+      if (!said || said->plan != fingerprint || said->exit_code != 0) continue;
+      const std::vector<Replicate> list = said->replicates.value_or(std::vector<Replicate>());
       const bool is_whole = std::all_of(list.begin(), list.end(), [&](const Replicate& one) {
         return fs::exists(replicate_folder(entry.path(), one) / "run.json", ignored);
       });
@@ -173,10 +172,10 @@ class SeedsCommand {
     const char* path = std::getenv(kPluginPath);
     if (path != nullptr && *path != '\0') folders.emplace_back(path);
     if (!folders.empty()) out.environment[kPluginPath] = joined(folders, ":");
-    out.request = {{"words", typed_.words},
-                   {"threads", shape_.threads},
-                   {"replicate_of", group},
-                   {"command", typed_.command}};
+    out.request = {.words = typed_.words,
+                   .threads = shape_.threads,
+                   .replicate_of = group,
+                   .command = typed_.command};
     out.at_once = shape_.at_once;
     if (!is_cpu_ || shape_.at_once < 2) return out;
     out.room = static_cast<int64_t>(session_.machine.memory_for_runs());
@@ -196,8 +195,8 @@ class SeedsCommand {
     const auto facts = ask_stages(session_.input(plan, data), process,
                                   [](const PlannedStep&, const StageAnswer&) {});
     for (const auto& [step, fact] : facts) {
-      const json memory = fact.value("memory", json::object());
-      if (memory.is_object()) most = std::max(most, memory.value("predicted", 0.0));
+      const json memory = fact.get<StageResult>().memory;
+      most = std::max(most, record::read<MemoryPlan>(memory).predicted.value_or(0));
     }
     return static_cast<int64_t>(kSafety * most) + kReplicateBytes;
   }

@@ -12,6 +12,7 @@
 #include "pipeline/plugin/schema.h"
 #include "pipeline/plugin/stage_call.h"
 #include "pipeline/show/status.h"
+#include "pipeline/system/record.h"
 #include "pipeline/system/signals.h"
 #include "pipeline/system/tensor_file.h"
 #include "pipeline/verbs/commands/line_output.h"
@@ -50,6 +51,12 @@ std::string cell_text(const json& cell) {
   return cell.is_null() ? "" : cell.dump();
 }
 
+/// What is told before the first row.
+struct RowColumns {
+  std::vector<std::string> columns;
+  static auto keys() { return std::tuple{key("columns", &RowColumns::columns)}; }
+};
+
 /// Rows as text.
 class Rows {
  public:
@@ -58,7 +65,7 @@ class Rows {
 
   void add(const MetricsEvent& event) {
     if (event.what == "columns") {
-      columns_ = event.values.value("columns", std::vector<std::string>());
+      columns_ = record::read<RowColumns>(event.values).columns;
       if (!is_json_) out_.write(line([](const std::string& name) { return name; }));
     }
     if (event.what != "row") return;
@@ -153,7 +160,7 @@ int score_rows(Context& context, const PluginDescription& plugin,
   if (rows.output().is_closed()) return 0;
   if (!rows.output().is_stopped()) require_done(answer);
   rows.output().finish();
-  if (!output.empty()) status->message("info", answer.result.value("summary", "") + ": " + output);
+  if (!output.empty()) status->message("info", answer.made().summary.value_or("") + ": " + output);
   return 0;
 }
 

@@ -25,10 +25,11 @@ std::string names_to_vary(const json& schema) {
   constexpr std::size_t kShown = 12;
   std::string out;
   std::size_t count = 0;
-  for (const auto& [name, option] : schema.at("properties").items()) {
-    const std::string type = option.value("type", "");
-    const bool is_varied = type == "integer" || type == "number" || option.contains("enum");
-    if (!is_varied || option.value("x-runtime", false)) continue;
+  for (const std::string& name : own_option_names(schema)) {
+    const auto option = read_option(option_schema(schema, name));
+    const bool is_varied =
+        option.type == "integer" || option.type == "number" || !option.choices.is_null();
+    if (!is_varied || option.is_runtime) continue;
     if (++count > kShown) return out + ", ...";
     out += (out.empty() ? "" : ", ") + name;
   }
@@ -82,7 +83,8 @@ std::vector<Dimension> take_dimensions(ProfileRequest& profile, const PluginCata
     const std::string last = key.substr(key.rfind('.') + 1);
     for (const auto& [name, plugin] : catalog.all()) {
       const std::string own = own_option_name(plugin.options, last);
-      if (!own.empty()) return option_schema(plugin.options, own).value("type", "") == "array";
+      if (own.empty()) continue;
+      return read_option(option_schema(plugin.options, own)).type == "array";
     }
     return false;
   };
@@ -138,7 +140,7 @@ std::vector<TrialSpec> make_trials(TuneFlags& flags, const std::vector<Dimension
               suggestion(flags.mode, modes(), "kdgat tune --help"));
 }
 
-SweepOptions sweep_options(const TuneFlags& flags, const RunSession& session, int threads) {
+SweepOptions sweep_options(const TuneFlags& flags, const RunSession& session) {
   SweepOptions o;
   const bool is_cpu = session.device == "cpu";
   const json& options = session.profile.steps.back().options.values;
@@ -151,8 +153,7 @@ SweepOptions sweep_options(const TuneFlags& flags, const RunSession& session, in
   if (!flags.goal.empty() && flags.goal != "min" && flags.goal != "max") {
     throw Error(ExitCode::kUsage, "--goal " + flags.goal + " is neither min nor max");
   }
-  o.is_less_better =
-      flags.goal.empty() ? better_of(o.metric) == Better::kLess : flags.goal == "min";
+  o.goal = !flags.goal.empty() ? flags.goal : better_of(o.metric) == Better::kLess ? "min" : "max";
   o.devices = {session.device};
   if (!flags.devices.empty()) {
     o.devices.clear();
@@ -169,7 +170,9 @@ SweepOptions sweep_options(const TuneFlags& flags, const RunSession& session, in
   if (flags.mode == "asha") o.first_rung = flags.first_rung;
   o.eta = std::max<int64_t>(2, flags.eta);
   const auto workers = static_cast<std::size_t>(flags.max_workers);
-  const auto by_cores = static_cast<std::size_t>(std::max(1, session.machine.threads() / threads));
+  o.cores = session.machine.threads();
+  o.threads = std::max(1, session.profile.threads);
+  const auto by_cores = static_cast<std::size_t>(std::max(1, o.cores / o.threads));
   o.at_once = workers > 0 ? workers : is_cpu ? by_cores : 0;
   return o;
 }

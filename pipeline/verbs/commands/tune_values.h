@@ -52,8 +52,8 @@ std::vector<Dimension> take_dimensions(ProfileRequest& profile, const PluginCata
 std::vector<TrialSpec> make_trials(TuneFlags& flags, const std::vector<Dimension>& dimensions,
                                    int64_t seed);
 
-/// What the sweep of the session's last step is measured by, and where, with `threads` for each
-/// trial. Throws Error(kUsage) for a metric, a goal or a device that cannot be.
-SweepOptions sweep_options(const TuneFlags& flags, const RunSession& session, int threads);
+/// What the sweep of the session's last step is measured by, and where. Throws Error(kUsage) for a
+/// metric, a goal or a device that cannot be.
+SweepOptions sweep_options(const TuneFlags& flags, const RunSession& session);
 
 }  // namespace kdgat

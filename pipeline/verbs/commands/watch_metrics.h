@@ -2,18 +2,18 @@
 // as metrics of Prometheus. Knows no socket.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "pipeline/alarms/alarms.h"
 #include "pipeline/alarms/metrics_text.h"
+#include "pipeline/alarms/traffic.h"
 
 namespace kdgat {
 
-/// `traffic`: values of the last report of the stage watch, or null before the first. `model`: hash
-/// of its file.
-std::vector<Metric> watch_metrics(const nlohmann::json& traffic, const std::string& model,
+/// `traffic`: the last report of the stage watch. `model`: hash of its file.
+std::vector<Metric> watch_metrics(const std::optional<Traffic>& traffic, const std::string& model,
                                   const std::vector<AlarmSinks::Counts>& sinks);
 
 }  // namespace kdgat

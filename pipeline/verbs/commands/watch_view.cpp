@@ -20,23 +20,14 @@ using nlohmann::json;
 
 constexpr std::size_t kCurve = 30;  // reports
 
-double number_at(const json& values, const char* key) {
-  const auto found = values.find(key);
-  return found != values.end() && found->is_number() ? found->get<double>() : 0;
-}
-
-int64_t count(const json& values, const char* key) {
-  return static_cast<int64_t>(number_at(values, key));
-}
-
 std::string plural(int64_t n, const std::string& of) {
   return grouped(n) + " " + of + (n == 1 ? "" : "s");
 }
 
 /// Of all buses.
-int64_t sum_of(const json& traffic, const char* key) {
+int64_t sum_of(const Traffic& traffic, int64_t BusTraffic::*count) {
   int64_t out = 0;
-  for (const json& bus : traffic.value("buses", json::array())) out += count(bus, key);
+  for (const BusTraffic& bus : traffic.buses) out += bus.*count;
   return out;
 }
 
@@ -80,27 +71,27 @@ std::string alarm_text(const AlarmEvent& alarm) {
   return out;
 }
 
-std::string traffic_text(const json& traffic, const std::deque<float>& scores,
+std::string traffic_text(const Traffic& traffic, const std::deque<float>& scores,
                          const std::string& name, int columns) {
   std::vector<std::string> parts = {
-      name + "  " + grouped(std::llround(number_at(traffic, "frames_per_second"))) + "/s",
-      format_number("%.0f", 100 * number_at(traffic, "load")) + " %"};
-  if (traffic.value("calibrating", false)) {
+      name + "  " + grouped(std::llround(traffic.frames_per_second)) + "/s",
+      format_number("%.0f", 100 * traffic.load) + " %"};
+  if (traffic.calibrating) {
     parts.emplace_back("calibrating");
-  } else if (traffic.value("learning", false)) {
+  } else if (traffic.learning) {
     parts.emplace_back("listening");
   } else {
-    parts.push_back(plural(count(traffic, "alarms"), "alarm") +
-                    (traffic.value("alarm_open", false) ? " and one open" : ""));
-    if (!traffic.value("fits", true)) parts.emplace_back("may not fit this bus");
+    parts.push_back(plural(traffic.alarms, "alarm") + (traffic.alarm_open ? " and one open" : ""));
+    if (!traffic.fits) parts.emplace_back("may not fit this bus");
     if (!scores.empty()) parts.push_back(curve_of(scores));
-    parts.push_back(plural(count(traffic, "unknown_ids"), "unknown id"));
-    parts.push_back(grouped(count(traffic, "windows")) + " windows");
+    parts.push_back(plural(traffic.unknown_ids, "unknown id"));
+    parts.push_back(grouped(traffic.windows) + " windows");
   }
-  if (const int64_t own = sum_of(traffic, "own_frames"); own > 0) {
+  if (const int64_t own = sum_of(traffic, &BusTraffic::own_frames); own > 0) {
     parts.insert(parts.begin() + 2, grouped(own) + " of its own");
   }
-  const int64_t lost = sum_of(traffic, "kernel_drops") + sum_of(traffic, "queue_drops");
+  const int64_t lost =
+      sum_of(traffic, &BusTraffic::kernel_drops) + sum_of(traffic, &BusTraffic::queue_drops);
   if (lost > 0) parts.insert(parts.begin() + 2, grouped(lost) + " lost");
   std::string out;
   for (const std::string& part : parts) {  // the last ones give way
@@ -132,29 +123,28 @@ void WatchView::clear_line() {
   if (!line_.empty()) write_control(err_, "\r\x1b[K");
 }
 
-void WatchView::alarm(const json& event) {
+void WatchView::alarm(const AlarmEvent& event) {
   const std::lock_guard lock(mutex_);
   if (write_) return write_(event);
   if (!is_taken()) return;
   clear_line();
-  err_ << printable(alarm_text(event.get<AlarmEvent>())) << "\n" << line_ << std::flush;
+  err_ << printable(alarm_text(event)) << "\n" << line_ << std::flush;
 }
 
-void WatchView::traffic(const json& values) {
+void WatchView::traffic(const Traffic& report) {
   const std::lock_guard lock(mutex_);
   if (write_) {
-    json event = values;
+    json event = record::write<json>(report);
     event["event"] = "traffic";
-    return write_(event);
+    return write_(event.dump(-1, ' ', false, json::error_handler_t::replace));
   }
-  if (const auto score = values.find("highest_score");
-      score != values.end() && score->is_number()) {
-    scores_.push_back(score->get<float>());
+  if (report.highest_score) {
+    scores_.push_back(static_cast<float>(*report.highest_score));
     if (scores_.size() > kCurve) scores_.pop_front();
   }
   if (!terminal_.moves || !is_taken()) return;
   clear_line();
-  line_ = traffic_text(values, scores_, name_, terminal_.columns - 1);
+  line_ = traffic_text(report, scores_, name_, terminal_.columns - 1);
   err_ << line_ << std::flush;
 }
 

@@ -7,10 +7,11 @@
 #include <functional>
 #include <iosfwd>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "kdgat/event.h"
+#include "pipeline/alarms/alarm_sink.h"
+#include "pipeline/alarms/traffic.h"
 #include "pipeline/show/status.h"
 
 namespace kdgat {
@@ -21,13 +22,13 @@ std::string curve_of(const std::deque<float>& scores);
 /// "alarm 0 at 12.340 s, 316: 41 frames where 10 are usual", or how long it was once it is over.
 std::string alarm_text(const AlarmEvent& alarm);
 
-/// The line of a report of traffic (stage watch), in at most `columns` columns.
-std::string traffic_text(const nlohmann::json& traffic, const std::deque<float>& scores,
+/// The line of a report, in at most `columns` columns.
+std::string traffic_text(const Traffic& traffic, const std::deque<float>& scores,
                          const std::string& name, int columns);
 
 class WatchView {
  public:
-  using Write = std::function<void(const nlohmann::json& event)>;
+  using Write = std::function<void(const AlarmItem& item)>;
 
   /// `write`: takes lines of JSON; empty where people look on. `err` must outlive it. `err_fd`:
   /// what `err` writes to: nothing is written while nobody takes it there, so that nobody who stops
@@ -35,8 +36,8 @@ class WatchView {
   WatchView(Write write, std::ostream& err, const Terminal& terminal, int err_fd = -1);
 
   void set_name(const std::string& name) { name_ = name; }
-  void alarm(const nlohmann::json& event);
-  void traffic(const nlohmann::json& values);
+  void alarm(const AlarmEvent& event);
+  void traffic(const Traffic& report);
   /// From any thread.
   void message(const std::string& level, const std::string& text);
   /// The last line stays where it is.

@@ -5,7 +5,6 @@
 #include <stdexcept>
 
 #include "kdgat/text.h"
-#include "pipeline/cli/command_line.h"
 #include "pipeline/cli/json_error.h"
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
@@ -130,32 +129,6 @@ class SchemaBuilder {
   std::string form_;
 };
 
-/// A form as its table has it, for people.
-std::string form_text(const JsonForm& form) {
-  std::string out = form.schema() + ": " + form.what + "\nprinted by " + form.command + " --json" +
-                    (form.kind == JsonForm::Kind::kLines ? ", one object a line" : "") + "\n\n";
-  Table table;
-  const auto add = [&](const auto& self, const std::string& keys,
-                       const std::string& before) -> void {
-    for (const KeyLine& line : key_lines(keys)) {
-      if (line.path.front() == '@') {
-        self(self, find_part(line.path.substr(1))->keys, before);
-        continue;
-      }
-      const std::string type = line.type.substr(0, line.type.find('|'));
-      const JsonPart* part = type.starts_with('@') ? find_part(type.substr(1)) : nullptr;
-      const std::string rest = line.type.substr(type.size());
-      table.add({before + line.path, part == nullptr ? line.type : "object" + rest, line.words});
-      if (part == nullptr) continue;
-      std::string path = before + line.path;
-      if (path.ends_with('?')) path.pop_back();
-      self(self, part->keys, path + ".");
-    }
-  };
-  add(add, form.keys, "");
-  return out + table.text();
-}
-
 }  // namespace
 
 const std::vector<JsonForm>& json_forms() {
@@ -201,6 +174,31 @@ ordered_json json_schema(const JsonForm& form) {
   return out;
 }
 
+std::string form_text(const JsonForm& form) {
+  std::string out = form.schema() + ": " + form.what + "\nprinted by " + form.command + " --json" +
+                    (form.kind == JsonForm::Kind::kLines ? ", one object a line" : "") + "\n\n";
+  Table table;
+  const auto add = [&](const auto& self, const std::string& keys,
+                       const std::string& before) -> void {
+    for (const KeyLine& line : key_lines(keys)) {
+      if (line.path.front() == '@') {
+        self(self, find_part(line.path.substr(1))->keys, before);
+        continue;
+      }
+      const std::string type = line.type.substr(0, line.type.find('|'));
+      const JsonPart* part = type.starts_with('@') ? find_part(type.substr(1)) : nullptr;
+      const std::string rest = line.type.substr(type.size());
+      table.add({before + line.path, part == nullptr ? line.type : "object" + rest, line.words});
+      if (part == nullptr) continue;
+      std::string path = before + line.path;
+      if (path.ends_with('?')) path.pop_back();
+      self(self, part->keys, path + ".");
+    }
+  };
+  add(add, form.keys, "");
+  return out + table.text();
+}
+
 void print_json(const Context& context, const std::string& name, const ordered_json& answer) {
   const JsonForm* form = find_json_form(name);
   if (form == nullptr || form->kind != JsonForm::Kind::kDocument || answer.contains("schema")) {
@@ -213,41 +211,6 @@ void print_json(const Context& context, const std::string& name, const ordered_j
 
 std::string json_line(const json& line) {
   return line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
-}
-
-int help_json(const Context& context, const std::vector<std::string>& words) {
-  const std::string name = joined(words, " ");
-  if (!name.empty()) {
-    const JsonForm* form = find_json_form(name);
-    if (form == nullptr) {
-      std::vector<std::string> known;
-      known.reserve(json_forms().size());
-      for (const JsonForm& one : json_forms()) known.push_back(one.name.substr(6));
-      throw Error(ExitCode::kUsage, "no form of JSON is called " + name,
-                  suggestion(name, known, "kdgat help json"));
-    }
-    context.out << (context.json ? json_schema(*form).dump(1) + "\n" : form_text(*form));
-    return 0;
-  }
-  Table table;
-  json list = json::array();
-  for (const JsonForm& form : json_forms()) {
-    const bool is_lines = form.kind == JsonForm::Kind::kLines;
-    table.add({form.schema(), is_lines ? "lines" : "", form.command, form.what});
-    list.push_back({{"schema", form.schema()},
-                    {"name", form.name},
-                    {"version", form.version},
-                    {"command", form.command},
-                    {"lines", is_lines},
-                    {"summary", form.what}});
-  }
-  if (context.json) {
-    print_json(context, "kdgat.help.json", {{"forms", std::move(list)}});
-  } else {
-    context.out << table.text()
-                << "\nkdgat help json FORM shows the keys of one, with --json as JSON Schema\n";
-  }
-  return 0;
 }
 
 }  // namespace kdgat

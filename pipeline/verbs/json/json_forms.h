@@ -54,6 +54,9 @@ const JsonForm* find_json_form(const std::string& name);
 /// may add some. Throws std::logic_error for a table that is written wrong.
 nlohmann::ordered_json json_schema(const JsonForm& form);
 
+/// A form as its table has it, for people.
+std::string form_text(const JsonForm& form);
+
 /// `answer`, an object, on standard output as the form of this name: "schema" and then its keys.
 /// Throws std::logic_error if there is no such form.
 void print_json(const Context& context, const std::string& name,

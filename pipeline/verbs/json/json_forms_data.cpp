@@ -1,4 +1,6 @@
 // Forms of JSON of `kdgat data`, and parts that forms of data and logs share.
+#include "pipeline/alarms/traffic.h"
+#include "pipeline/data/data_tables.h"
 #include "pipeline/verbs/json/json_forms.h"
 
 namespace kdgat {
@@ -11,14 +13,6 @@ message  string   what may be wrong, or is not used
 hint     string   what to do about it; "" = nothing
 unused?  string   what is not used, in the singular: column, file, error frame
 count?   integer  how many of these
-)";
-
-constexpr const char* kDelaysKeys = R"(
-count  integer  of them
-sum    number   seconds
-p50    number   seconds
-p99    number   seconds
-max    number   seconds
 )";
 
 constexpr const char* kImportedKeys = R"(
@@ -83,26 +77,10 @@ files[]  string  relative to it
 )";
 
 constexpr const char* kInjectedKeys = R"(
-folder               string    that was written to
-files[]              object    each that was written
-files[].file         string    relative to the folder
-files[].source       string    the log that it was made of
-files[].attack       string    its kind
-files[].attacks      integer   how many of them
-files[].rows         integer   of the file
-files[].attack_rows  integer   of these
-files[].added        integer   rows
-files[].changed      integer   rows
-files[].removed      integer   rows
-files[].no_room      integer   attacks that found no place
 warnings[]           @warning  what may be wrong
 )";
 
 constexpr const char* kConvertedKeys = R"(
-file        string    that was written
-format      string    of the source
-rows        integer   frames
-malformed   integer   rows that were left out
 warnings[]  @warning  what may be wrong, or is not used
 unused      object    by name of what is not used, or of what the form cannot hold
 unused.*    integer   how many of these
@@ -119,7 +97,8 @@ sources[]?  string  of inject
 }  // namespace
 
 std::vector<JsonPart> json_parts_of_data() {
-  return {{"warning", kWarningKeys}, {"source", kSourceKeys}, {"delays", kDelaysKeys}};
+  return {
+      {"warning", kWarningKeys}, {"source", kSourceKeys}, {"delays", record::keys_text<Delays>()}};
 }
 
 std::vector<JsonForm> json_forms_of_data() {
@@ -128,8 +107,10 @@ std::vector<JsonForm> json_forms_of_data() {
       {"kdgat.data.inspect", 1, "kdgat data inspect", "what a store holds", kInspectedKeys},
       {"kdgat.data.verify", 1, "kdgat data verify", "whether a store is sound", kVerifiedKeys},
       {"kdgat.data.synth", 1, "kdgat data synth", "files that were made up", kSynthesisedKeys},
-      {"kdgat.data.inject", 1, "kdgat data inject", "logs with attacks", kInjectedKeys},
-      {"kdgat.data.convert", 1, "kdgat data convert", "a log in another form", kConvertedKeys},
+      {"kdgat.data.inject", 1, "kdgat data inject", "logs with attacks",
+       record::keys_text<InjectedFiles>() + kInjectedKeys},
+      {"kdgat.data.convert", 1, "kdgat data convert", "a log in another form",
+       record::keys_text<ConvertedLog>() + kConvertedKeys},
       {"kdgat.data.plan", 1, "kdgat data ACTION --dry-run", "what would be done", kDataPlanKeys},
   };
 }

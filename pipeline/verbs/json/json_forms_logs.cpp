@@ -1,4 +1,5 @@
 // Forms of JSON of verbs that judge logs and buses, and hand models over.
+#include "pipeline/alarms/traffic.h"
 #include "pipeline/verbs/json/json_forms.h"
 
 namespace kdgat {
@@ -31,36 +32,6 @@ ids[]         string       that made it, in hexadecimal, the first one most; of 
 names[]?      string       of the ids, with --dbc; "" = it has none
 reasons[]?    string       in words
 model?        string       xxh3-128 of the file of the model
-)";
-
-constexpr const char* kTrafficKeys = R"(
-event                      string       traffic
-seconds                    number       since it began, seconds
-frames                     integer      since it began
-frames_per_second          number       since the line before
-load                       number       of the buses since the line before, 1 = all of their time
-unknown                    integer      frames with ids that the vehicle does not have
-unknown_ids                integer      ids that it does not have
-windows                    integer      that were judged
-flagged                    integer      windows
-alarms                     integer      that were opened
-alarm_open                 boolean      one is open now
-highest_score              number|null  since the line before; null = no window was judged
-learning                   boolean      it still listens to what is usual
-fits                       boolean      false while, for a minute, a detector flagged over 5 %
-calibrating                boolean      with a time to calibrate: it is not over
-buses[]                    object       each bus
-buses[].name               string       of the bus, or of the log in its place
-buses[].state              string       up, down, ...
-buses[].frames             integer      since it began
-buses[].error_frames       integer      of the bus
-buses[].malformed          integer      datagrams or lines
-buses[].kernel_drops       integer      frames lost before this program
-buses[].queue_drops        integer      frames lost in it
-buses[].interruptions      integer      times without the bus
-buses[].own_frames         integer      of its own alarms, which were left out
-decision                   @delays      from a frame to its decision
-alarm                      @delays      from a frame to its alarm
 )";
 
 constexpr const char* kWhyKeys = R"(
@@ -168,8 +139,8 @@ std::vector<JsonForm> json_forms_of_logs() {
        Kind::kLines},
       {"kdgat.score.ligand", 1, "kdgat score", "a ligand for a pocket", kLigandKeys, Kind::kLines},
       {"kdgat.score.class", 1, "kdgat score", "a labelled graph", kClassKeys, Kind::kLines},
-      {"kdgat.watch.traffic", 1, "kdgat watch", "the traffic, at each heartbeat", kTrafficKeys,
-       Kind::kLines},
+      {"kdgat.watch.traffic", 1, "kdgat watch", "the traffic, at each heartbeat",
+       "event string traffic\n" + record::keys_text<Traffic>(), Kind::kLines},
       {"kdgat.why", 1, "kdgat why", "what made the score of a window", kWhyKeys, Kind::kLines},
       {"kdgat.adapt", 1, "kdgat adapt", "a vehicle that was added to a detector", kAdaptedKeys},
       {"kdgat.export", 1, "kdgat export", "a model that was written for use without kdgat",

@@ -74,9 +74,7 @@ figures.*  number|null  its value
 
 constexpr const char* kNotedKeys = R"(
 folder   string  of the run
-name     string  "" = none
-tags[]   string  all of them
-notes[]  @note   all of them
+@labels
 )";
 
 constexpr const char* kRemovedKeys = R"(

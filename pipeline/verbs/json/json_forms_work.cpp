@@ -1,4 +1,6 @@
 // Forms of JSON of verbs that plan and do the work of runs.
+#include "pipeline/memory/legacy_table.h"
+#include "pipeline/tune/sweep_table.h"
 #include "pipeline/verbs/json/json_forms.h"
 
 namespace kdgat {
@@ -126,15 +128,6 @@ folder     string   of the run
 exit_code  integer  see kdgat help exit-codes
 )";
 
-constexpr const char* kSimulationKeys = R"(
-total      number      memory of the device, bytes
-room       integer     of it for trials, bytes
-trials     integer     that were measured, times --copies
-measured   @simulated  admitted by what each trial was measured to need
-published  @simulated  admitted by the published rule
-published.workers  integer  at once
-)";
-
 constexpr const char* kSubmitKeys = R"(
 runs[]            object      one a seed; none where nothing is to be done
 runs[].seed       integer     its seed
@@ -196,14 +189,6 @@ graphs   open     the data that it was planned for, as facts of a store
 legacy?  @legacy  beside the published formula
 )";
 
-constexpr const char* kPublishedKeys = R"(
-published[]               @legacy  the published configurations
-published[].table         string   where it is published
-published[].name          string   as it is called there
-published[].published_gb  number   as published, GB
-published[].original_mib  number   of the original program, measured, MiB
-)";
-
 constexpr const char* kMemoryReportKeys = R"(
 run      string        id of the run
 steps[]  @step_memory  those that left a memory.json
@@ -224,7 +209,7 @@ std::vector<JsonForm> json_forms_of_work() {
       {"kdgat.tune.plan", 1, "kdgat tune --dry-run", "what a sweep would try", "@sweep"},
       {"kdgat.tune.show", 1, "kdgat tune show", "an earlier sweep", "@sweep"},
       {"kdgat.tune.simulation", 1, "kdgat tune show --simulate", "a sweep on another device",
-       kSimulationKeys},
+       record::keys_text<SweepSimulation>()},
       {"kdgat.submit", 1, "kdgat submit", "jobs that were submitted", kSubmitKeys},
       {"kdgat.submit.plan", 1, "kdgat submit --dry-run", "jobs that would be submitted",
        kSubmitPlanKeys},
@@ -234,7 +219,8 @@ std::vector<JsonForm> json_forms_of_work() {
       {"kdgat.memory.estimate", 1, "kdgat plan --estimate", "memory that a stage needs",
        kEstimateKeys},
       {"kdgat.memory.published", 1, "kdgat plan --legacy", "the published tables of estimates",
-       kPublishedKeys},
+       "published[] object the published configurations\n" +
+           record::keys_text<PublishedComparison>("published[].")},
       {"kdgat.memory.report", 1, "kdgat memory report", "memory planned and measured",
        kMemoryReportKeys},
   };

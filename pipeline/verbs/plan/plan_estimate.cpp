@@ -79,6 +79,19 @@ bool names_form(const ProfileRequest& profile) {
                      });
 }
 
+struct NetWidths {
+  int64_t hidden = 0, layers = 0;
+  static auto keys() {
+    return std::tuple{key("hidden", &NetWidths::hidden), key("layers", &NetWidths::layers)};
+  }
+};
+
+/// Of the answer of plan().
+struct EstimateAnswer {
+  NetWidths widths;
+  static auto keys() { return std::tuple{key("widths", &EstimateAnswer::widths)}; }
+};
+
 class Estimate {
  public:
   Estimate(Context& context, EstimateFlags& flags, const MemoryOptions& memory)
@@ -98,14 +111,16 @@ class Estimate {
     if (context_.verbosity > 0) {
       context_.out << memory_table({{planned.step, planned.memory}}) << '\n';
     }
-    context_.out << planned.memory.value("line", "") << '\n';
+    context_.out << planned.plan.line << '\n';
     return 0;
   }
 
  private:
   struct Planned {
     std::string step;
-    json facts, memory, widths;
+    json facts, memory;
+    MemoryPlan plan;
+    NetWidths widths;
 
     json document() const { return {{"memory", memory}, {"graphs", facts}}; }
   };
@@ -138,21 +153,19 @@ class Estimate {
     out.step = step.spec.name;
     out.facts = has_ratings ? flags_.ratings.facts() : flags_.graphs.facts();
     const json answer = plan_alone(step, profile, context_.catalog, out.facts, memory);
-    out.memory = answer.at("memory");
-    out.widths = answer.value("widths", json::object());
+    out.memory = answer.get<StageResult>().memory;
+    if (out.memory.is_null()) throw Error(ExitCode::kUsage, out.step + ": plans no memory");
+    out.plan = record::read<MemoryPlan>(out.memory);
+    out.widths = record::read<EstimateAnswer>(answer).widths;
     return out;
   }
 
-  json compared(const Planned& planned, int64_t hidden_dim, int64_t num_layers) const {
-    return legacy_comparison(planned.memory,
-                             {hidden_dim, num_layers, flags_.ratings.users, flags_.ratings.items});
-  }
-
   int say_legacy(const Planned& planned) const {
-    const json legacy = compared(planned, planned.widths.at("hidden"), planned.widths.at("layers"));
+    const LegacyComparison legacy = legacy_comparison(planned.plan, planned.widths.hidden,
+                                                      planned.widths.layers, flags_.ratings);
     if (context_.json) {
       json out = planned.document();
-      out["legacy"] = legacy;
+      out["legacy"] = record::write<json>(legacy);
       print_json(context_, "kdgat.memory.estimate", out);
     } else {
       context_.out << legacy_comparison_text(legacy);
@@ -162,15 +175,16 @@ class Estimate {
 
   /// The common configurations of the published guide.
   int say_published(const ProfileRequest& profile) const {
-    json rows = json::array();
+    std::vector<PublishedComparison> rows;
     for (const PublishedEstimate& row : published_estimates()) {
       ProfileRequest of_row = profile;
       set_form(of_row, row.hidden_dim, row.num_layers);
       rows.push_back(
-          published_comparison(compared(plan(of_row), row.hidden_dim, row.num_layers), row));
+          {legacy_comparison(plan(of_row).plan, row.hidden_dim, row.num_layers, flags_.ratings),
+           row.table, row.name, row.gb, row.original_mib});
     }
     if (context_.json) {
-      print_json(context_, "kdgat.memory.published", {{"published", std::move(rows)}});
+      print_json(context_, "kdgat.memory.published", {{"published", record::write<json>(rows)}});
     } else {
       context_.out << published_comparisons_text(rows);
     }

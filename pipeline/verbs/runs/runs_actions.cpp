@@ -12,70 +12,36 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-json figures_json(const std::vector<Figure>& figures) {
-  json out = json::array();
-  for (const Figure& figure : figures) {
-    out.push_back({{"step", figure.model},
-                   {"part", figure.part},
-                   {"name", figure.name},
-                   {"value", figure.value}});
-  }
-  return out;
-}
+/// A figure by which runs are compared.
+struct ComparedFigure {
+  std::string step, part, name;
+  double value = 0;
 
-json steps_json(const RunRecord& run) {
-  const auto known = [](double value) { return value < 0 ? json() : json(value); };
-  json out = json::array();
-  for (const StepRecord& step : run.steps) {
-    out.push_back({{"step", step.step},
-                   {"stage", step.stage},
-                   {"status", step.status},
-                   {"reason", step.reason},
-                   {"error", step.error},
-                   {"run", step.made_by},
-                   {"folder", step.folder.string()},
-                   {"seconds", known(step.seconds)},
-                   {"peak_resident_bytes", known(step.peak_bytes)}});
+  static auto keys() {
+    using F = ComparedFigure;
+    return std::tuple{key("step", &F::step, "whose figure it is"),
+                      key("part", &F::part, "of the data; \"\" = the step as a whole"),
+                      key("name", &F::name, "of the figure"),
+                      key("value", &F::value, "null = not a finite number").or_null()};
   }
-  return out;
-}
-
-json notes_json(const RunRecord& run) {
-  json out = json::array();
-  for (const RunNote& note : run.labels.notes) {
-    out.push_back({{"time", note.time}, {"text", note.text}});
-  }
-  return out;
-}
+};
 
 }  // namespace
 
 json run_json(const RunRecord& run) {
-  return {{"id", run.id},
-          {"name", run.labels.name},
-          {"tags", run.labels.tags},
-          {"notes", notes_json(run)},
-          {"folder", run.folder.string()},
-          {"profile", run.profile},
-          {"dataset", run.dataset},
-          {"state", run.state},
-          {"exit_code", run.exit_code ? json(*run.exit_code) : json()},
-          {"started", run.started},
-          {"finished", run.finished},
-          {"host", run.host},
-          {"device", run.device},
-          {"threads", run.threads},
-          {"cpu", run.cpu},
-          {"gpu", run.gpu},
-          {"kdgat", run.version},
-          {"libtorch", run.libtorch},
-          {"git", run.git},
-          {"command", run.command},
-          {"data", run.data},
-          {"requirements", run.requirements.is_array() ? run.requirements : json::array()},
-          {"bytes", size_on_disk(run.folder)},
-          {"steps", steps_json(run)},
-          {"figures", figures_json(figures(run))}};
+  auto out = record::write<json>(run);
+  out["bytes"] = size_on_disk(run.folder);
+  std::vector<ComparedFigure> all;
+  for (const Figure& figure : figures(run)) {
+    all.push_back({figure.model, figure.part, figure.name, figure.value});
+  }
+  out["figures"] = record::write<json>(all);
+  return out;
+}
+
+std::string run_json_keys() {
+  return record::keys_text<RunRecord>() + "figures[] object numbers by which runs are compared\n" +
+         record::keys_text<ComparedFigure>("figures[].");
 }
 
 std::vector<RunRecord> read_runs(const std::vector<std::string>& names, const std::string& root,

@@ -12,6 +12,8 @@ namespace kdgat {
 
 /// A run with its steps and figures, as it stands on the disk now.
 nlohmann::json run_json(const RunRecord& run);
+/// Its keys, as a form of JSON has them.
+std::string run_json_keys();
 
 /// The runs named, each once. Throws Error(kUsage) if there are fewer than `least`.
 std::vector<RunRecord> read_runs(const std::vector<std::string>& names, const std::string& root,

@@ -79,8 +79,8 @@ const std::vector<ListColumn>& list_columns() {
   using Catalog = const PluginCatalog&;
   static const std::vector<ListColumn> columns = {
       {"run", [](Run run, Catalog) { return short_run(run.id); }},
-      {"name", [](Run run, Catalog) { return run.labels.name; }, true},
-      {"tags", [](Run run, Catalog) { return joined(run.labels.tags, ", "); }, true},
+      {"name", [](Run run, Catalog) { return run.name; }, true},
+      {"tags", [](Run run, Catalog) { return joined(run.tags, ", "); }, true},
       {"profile", [](Run run, Catalog) { return run.profile; }},
       {"data set", [](Run run, Catalog) { return run.dataset; }},
       {"when", [](Run run, Catalog) { return format_when(run.started); }},

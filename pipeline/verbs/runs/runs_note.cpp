@@ -31,15 +31,9 @@ int note_run(Context& context, const std::vector<std::string>& words) {
   const std::filesystem::path folder = find_run(run, root);
   const RunLabels labels = change.is_empty() ? read_labels(folder) : change_labels(folder, change);
   if (context.json) {
-    nlohmann::json notes = nlohmann::json::array();
-    for (const RunNote& note : labels.notes) {
-      notes.push_back({{"time", note.time}, {"text", note.text}});
-    }
-    print_json(context, "kdgat.runs.note",
-               {{"folder", folder.string()},
-                {"name", labels.name},
-                {"tags", labels.tags},
-                {"notes", std::move(notes)}});
+    auto answer = record::write<nlohmann::ordered_json>(labels);
+    answer["folder"] = folder.string();
+    print_json(context, "kdgat.runs.note", answer);
     return 0;
   }
   const std::string id = std::filesystem::canonical(folder).filename().string();

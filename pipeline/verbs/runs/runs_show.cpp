@@ -7,7 +7,6 @@
 #include "pipeline/run/artifacts.h"
 #include "pipeline/run/replicates.h"
 #include "pipeline/run/requirements.h"
-#include "pipeline/show/json_lookup.h"
 #include "pipeline/show/sparkline.h"
 #include "pipeline/show/table.h"
 #include "pipeline/show/text.h"
@@ -53,12 +52,11 @@ std::string machine_text(const RunRecord& run) {
 }
 
 /// "commit 0123456789ab (changed) of main in /home/me/study"
-std::string source_text(const json& git) {
-  const std::string commit = word(git, "commit"), branch = word(git, "branch");
-  if (commit.empty()) return "";
-  const json dirty = below(git, "dirty");
-  return "commit " + commit.substr(0, 12) + (dirty == json(true) ? " with changes" : "") +
-         (branch.empty() ? "" : " of " + branch) + " in " + word(git, "folder");
+std::string source_text(const std::optional<RunGit>& git) {
+  if (!git || git->commit.empty()) return "";
+  const std::string branch = git->branch.value_or("");
+  return "commit " + git->commit.substr(0, 12) + (git->dirty == true ? " with changes" : "") +
+         (branch.empty() ? "" : " of " + branch) + " in " + git->folder;
 }
 
 /// A line for each step with its largest files.
@@ -106,9 +104,9 @@ int show_run(Context& context, const std::vector<std::string>& words) {
   };
   add("run", run.id + "  " + run.state + ", " +
                  (has_replicates ? seeds_done(run.folder) : run.progress()));
-  add("name", run.labels.name);
-  add("tags", joined(run.labels.tags, ", "));
-  for (const RunNote& note : run.labels.notes) {
+  add("name", run.name);
+  add("tags", joined(run.tags, ", "));
+  for (const RunNote& note : run.notes) {
     add("note", format_when(note.time) + "  " + note.text);
   }
   add("when",
@@ -117,7 +115,7 @@ int show_run(Context& context, const std::vector<std::string>& words) {
   add("machine", machine_text(run));
   add("versions", "kdgat " + run.version + (run.libtorch.empty() ? "" : ", " + run.libtorch));
   add("source", source_text(run.git));
-  add("data", run.data.is_object() ? run.data.value("summary", "") : "");
+  add("data", run.data ? run.data->summary : "");
   add("command", run.command);
   for (const std::string& text : requirements_text(run.requirements)) add("required", text);
   add("folder", run.folder.string() + ", " + format_bytes(size_on_disk(run.folder)));
@@ -132,7 +130,7 @@ int show_run(Context& context, const std::vector<std::string>& words) {
   steps.add({"step", "stage", "state", "time", "why"});
   for (const StepRecord& step : run.steps) {
     steps.add({step.step, step.stage, step.status,
-               step.seconds < 0 ? "" : format_seconds(step.seconds),
+               step.seconds ? format_seconds(*step.seconds) : "",
                step.error.empty() ? step.reason : step.error});
   }
   context.out << steps.text();

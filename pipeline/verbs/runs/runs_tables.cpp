@@ -165,9 +165,9 @@ std::string export_jsonl(const RunIndex& index, const std::vector<std::size_t>& 
   for (const std::size_t run : runs) {
     const RunRecord& record = index.runs()[run];
     json line = {
-        {"run", record.id},          {"name", record.labels.name}, {"tags", record.labels.tags},
-        {"profile", record.profile}, {"dataset", record.dataset},  {"state", record.state},
-        {"started", record.started}, {"options", json::object()},  {"figures", json::object()}};
+        {"run", record.id},          {"name", record.name},       {"tags", record.tags},
+        {"profile", record.profile}, {"dataset", record.dataset}, {"state", record.state},
+        {"started", record.started}, {"options", json::object()}, {"figures", json::object()}};
     line["seconds"] = record.seconds() < 0 ? json() : json(record.seconds());
     for (const RunKey& key : options) {
       const auto cell = cell_of(index, run, key);

@@ -125,8 +125,8 @@ class Run:
 
     @property
     def metrics(self) -> dict[str, dict[str, Any]]:
-        """Of each finished step: its figures as metrics.json has them, some in groups (by model, by part). figures() has
-        them in a row."""
+        """Of each finished step: what metrics.json has, some of it in groups (by model, by part).
+        figures() has its numbers, and those of figures.json, in a row."""
         return self._files("metrics.json")
 
     def _files(self, name: str) -> dict[str, dict[str, Any]]:
@@ -134,8 +134,11 @@ class Run:
         return {step: content for step, content in found.items() if isinstance(content, dict)}
 
     def figures(self) -> list[Figure]:
-        """Every number of metrics, one behind the other. A name inside of a group is "group.name"."""
-        return [figure for step, content in self.metrics.items() for figure in _figures(step, content)]
+        """Every number, one behind the other. A name inside of a group is "group.name"."""
+        metrics, figures = self.metrics, self._files("figures.json")
+        # Programs before figures.json wrote them into metrics.json.
+        return [figure for step in self.steps for content in [metrics.get(step, {})]
+                for figure in _figures(step, content, figures.get(step, content).get("figures"))]
 
     def metrics_frame(self) -> Any:
         """figures() as a pandas DataFrame with columns step, model, part, name and value. Raises ImportError where there
@@ -252,7 +255,7 @@ def _real(value: int | float) -> float:
         return math.copysign(math.inf, 1 if value > 0 else -1)
 
 
-def _figures(step: str, content: dict[str, Any]) -> Iterator[Figure]:
+def _figures(step: str, content: dict[str, Any], told: Any) -> Iterator[Figure]:
     """Each once: told figures name model and part; evaluations have groups core and additional; all others are plain."""
     seen: set[tuple[str, str, str]] = set()
 
@@ -280,7 +283,6 @@ def _figures(step: str, content: dict[str, Any]) -> Iterator[Figure]:
             if isinstance(tables, dict) and isinstance(tables.get("core"), dict):
                 plain.pop("test", None)
                 yield from judged(model, part, tables)
-    told = content.get("figures")
     for f in told if isinstance(told, list) else ():
         if isinstance(f, dict) and isinstance(f.get("value"), (int, float)):
             yield from once(str(f.get("model", "")), str(f.get("part", "")), str(f.get("name", "")), _real(f["value"]))

@@ -30,7 +30,7 @@ namespace kdgat::test {
 /// In seconds, for what ends by a moment.
 inline constexpr double kAlarmPatience = std::chrono::duration<double>(kHangLimit).count();
 
-inline nlohmann::json alarm_event(int64_t number, bool open = true) {
+inline AlarmEvent alarm_event(int64_t number, bool open = true) {
   AlarmEvent event;
   event.file = "drive one.log";
   event.alarm = number;
@@ -40,10 +40,14 @@ inline nlohmann::json alarm_event(int64_t number, bool open = true) {
   event.windows = 2;
   event.peak = 1.5F;
   event.ids = {"2C0", "1:1A0"};
-  nlohmann::json out = event;
-  out["reasons"] = {"2C0 comes too often", "an id that is not known"};
-  out["model"] = "5f3a";
-  return out;
+  event.reasons = {"2C0 comes too often", "an id that is not known"};
+  event.model = "5f3a";
+  return event;
+}
+
+/// The same as JSON.
+inline std::string alarm_line(int64_t number, bool open = true) {
+  return nlohmann::json(alarm_event(number, open)).dump();
 }
 
 /// Whoever is told of sinks; all that was said, a line each.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kdgat/figures.h"
+#include "pipeline/run/step_metrics.h"
 #include "support/can/log_text.h"
 
 namespace kdgat::test {
@@ -100,16 +101,23 @@ inline void write_training(const std::filesystem::path& step, int epochs, double
   write_text(step / "log.txt", "2026-03-01 18:04:01 info 64 graphs in 4 batches\n");
 }
 
-/// metrics.json of a step that evaluated models, with its figures.
+/// What a step leaves of a result.
+inline void write_result(const std::filesystem::path& step, const StageResult& result) {
+  write_text(step / kMetricsFile, result.metrics.dump());
+  write_text(step / kFiguresFile, figures_document(figures_of(result)).dump());
+}
+
+/// metrics.json and figures.json of a step that evaluated models.
 inline void write_judged(const std::filesystem::path& step, nlohmann::json metrics) {
   constexpr std::array<Judged, 5> kJudged = {{{"accuracy", "accuracy", 0, false},
                                               {"precision", "precision"},
                                               {"recall", "recall"},
                                               {"f1", "F1", 1},
                                               {"auc", "AUC", 2}}};
-  metrics.erase("figures");
-  metrics["figures"] = evaluation_figures(metrics, kJudged);
-  write_text(step / "metrics.json", metrics.dump());
+  StageResult result;
+  result.figures = evaluation_figures(metrics, kJudged);
+  result.metrics = std::move(metrics);
+  write_result(step, result);
 }
 
 /// What evaluate leaves of models on validation and one test part; without curves as an older one.

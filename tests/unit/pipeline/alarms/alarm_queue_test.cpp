@@ -18,8 +18,8 @@ using Taken = std::function<Delivery(std::string_view, const Patience&)>;
 class ScriptedSink : public AlarmSink {
  public:
   explicit ScriptedSink(Taken write) : write_(std::move(write)) {}
-  Delivery write(std::string_view line, const Patience& patience) override {
-    return write_(line, patience);
+  Delivery write(const AlarmNews& news, const Patience& patience) override {
+    return write_(news.line(), patience);
   }
 
  private:
@@ -67,7 +67,7 @@ QueueLimits quick() {
 TEST_CASE("a sink that hangs blocks nobody, and what is dropped is counted and said", "[alarms]") {
   Told told;
   QueueLimits limits;
-  limits.most_lines = 16;
+  limits.most_items = 16;
   AlarmQueue queue(scripted(hang), told.tell(), limits);
   send_all(queue, numbered(5000));
   CHECK(queue.counts().dropped >= 5000 - 17);
@@ -250,7 +250,8 @@ TEST_CASE("no signal is for the thread of a sink", "[alarms]") {
 }
 
 TEST_CASE("how many were held back stands in the object itself", "[alarms]") {
-  CHECK(with_suppressed(R"({"n":1})", 0) == R"({"n":1})");
-  CHECK(with_suppressed(R"({"n":1})", 3) == R"({"n":1,"suppressed":3})");
-  CHECK(with_suppressed("{}", 3) == R"({"suppressed":3})");
+  CHECK(AlarmNews{R"({"n":1})", 0}.line() == R"({"n":1})");
+  CHECK(AlarmNews{R"({"n":1})", 3}.line() == R"({"n":1,"suppressed":3})");
+  CHECK(AlarmNews{"{}", 3}.line() == R"({"suppressed":3})");
+  CHECK_THAT((AlarmNews{alarm_event(1), 3}.line()), Contains(R"("windows":2,"suppressed":3})"));
 }

@@ -102,8 +102,8 @@ TEST_CASE("a stream that nobody reads any more ends its sink, not the program", 
 TEST_CASE("a file of alarms is appended to and rotated", "[alarms]") {
   const ScratchFolder scratch;
   const std::string path = (scratch / "alarms.jsonl").string();
-  const std::size_t line = alarm_event(10).dump().size() + 1;
-  std::ofstream(path) << alarm_event(9).dump() << "\n{\"half";
+  const std::size_t line = alarm_line(10).size() + 1;
+  std::ofstream(path) << alarm_line(9) << "\n{\"half";
   {
     AlarmSinks sinks({"file:" + path + ",keep=2,max=" + std::to_string(3 * line)}, {});
     send_alarms(sinks, 10, 10);
@@ -124,7 +124,7 @@ TEST_CASE("half a line that a killed program left is none of the next", "[alarms
   AlarmSinks sinks({"file:" + path}, {});
   send_alarms(sinks, 1, 1);
   sinks.finish(kAlarmPatience);
-  CHECK(lines_in(path) == std::vector<std::string>{"{\"half", alarm_event(1).dump()});
+  CHECK(lines_in(path) == std::vector<std::string>{"{\"half", alarm_line(1)});
 }
 
 TEST_CASE("a file that was moved away is made again", "[alarms]") {
@@ -198,8 +198,8 @@ TEST_CASE("datagrams of a Unix socket come once somebody is there", "[alarms]") 
   send_alarms(sinks, 1, 2);
   CHECK(comes_true([&] { return told.text().find("No such file") != std::string::npos; }));
   const OwnedFd listener = unix_listener(scratch / "s", SOCK_DGRAM);
-  CHECK(next_of(listener.get()) == alarm_event(1).dump());
-  CHECK(next_of(listener.get()) == alarm_event(2).dump());
+  CHECK(next_of(listener.get()) == alarm_line(1));
+  CHECK(next_of(listener.get()) == alarm_line(2));
   sinks.finish(kAlarmPatience);
   CHECK_THAT(told.text(), Contains("it takes them again"));
 }
@@ -250,7 +250,7 @@ TEST_CASE("the system's log gets a line with its priority, time and process", "[
                             ">[A-Z][a-z]{2} [ 123][0-9] [0-9]{2}:[0-9]{2}:[0-9]{2} kdgat\\[" +
                             std::to_string(::getpid()) + "\\]: (.*)");
     std::smatch found;
-    return std::regex_match(line, found, header) && found[1] == alarm_event(1, open).dump();
+    return std::regex_match(line, found, header) && found[1] == alarm_line(1, open);
   };
   CHECK(matches(lines[0], 19 * 8 + 4, true));
   CHECK(matches(lines[1], 19 * 8 + 5, false));
@@ -267,8 +267,8 @@ TEST_CASE("a UDP port gets a datagram for each line", "[alarms]") {
     sinks.finish(kAlarmPatience);
     CHECK(sinks.counts().front().sent == 2);
     if (host == "localhost") continue;  // it may be the one of IPv6
-    CHECK(next_of(socket.get()) == alarm_event(1).dump());
-    CHECK(next_of(socket.get()) == alarm_event(2).dump());
+    CHECK(next_of(socket.get()) == alarm_line(1));
+    CHECK(next_of(socket.get()) == alarm_line(2));
   }
 }
 
@@ -301,10 +301,10 @@ TEST_CASE("a bus gets frames of eight bytes, no more than its rate", "[alarms]")
 TEST_CASE("frames of alarms are clipped, and their ids may be long", "[alarms]") {
   const auto [socket, port] = loopback_socket(SOCK_DGRAM);
   AlarmSinks sinks({"can:udp:127.0.0.1:" + std::to_string(port) + ",id=18FF0017"}, {});
-  nlohmann::json event = alarm_event(70000);
-  event["peak"] = 1e9;
-  event["windows"] = 1000;
-  event["ids"] = std::vector<std::string>(300, "1A0");
+  AlarmEvent event = alarm_event(70000);
+  event.peak = 1e9F;
+  event.windows = 1000;
+  event.ids.assign(300, "1A0");
   sinks.send(event);
   sinks.finish(kAlarmPatience);
   const std::string bytes = next_of(socket.get());
@@ -331,7 +331,7 @@ TEST_CASE("a command gets the alarm in its environment and nothing from a shell"
   CHECK(lines_in(scratch / "variables") ==
         std::vector<std::string>{"KDGAT_ALARM_BEGIN=1672531203.5", "KDGAT_ALARM_END=1672531204.25",
                                  "KDGAT_ALARM_FILE=drive one.log", "KDGAT_ALARM_IDS=2C0 1:1A0",
-                                 "KDGAT_ALARM_JSON=" + alarm_event(7, false).dump(),
+                                 "KDGAT_ALARM_JSON=" + alarm_line(7, false),
                                  "KDGAT_ALARM_MODEL=5f3a", "KDGAT_ALARM_NUMBER=7",
                                  "KDGAT_ALARM_REASONS=2C0 comes too often; an id that is not known",
                                  "KDGAT_ALARM_SCORE=1.5", "KDGAT_ALARM_STATE=closed"});

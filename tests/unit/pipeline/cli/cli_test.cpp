@@ -48,7 +48,7 @@ RunOptions parse(const std::vector<std::string>& words) {
   PluginDescription plugin;
   plugin.name = "autoencoder";
   plugin.options = options_schema<StageOptions>();
-  plugin.refused = nlohmann::json::array({{{"name", "precision"}}});
+  plugin.refused = {{"precision", {}, ""}};
   context.catalog.add(plugin);
   for (size_t i = 0; i < words.size(); ++i) context.positions.push_back(static_cast<int>(i) + 2);
   bool origin = false;

@@ -35,7 +35,7 @@ constexpr double kSeconds = 300;
 
 /// Records of a run that go to this address and nowhere else.
 RunRecords records_to(const fs::path& run, const std::string& uri, double seconds = kSeconds) {
-  return RunRecords(run, {false, false, uri, "kd-gat-pipeline"}, seconds);
+  return RunRecords(run, {false, false, uri, "kd-gat-pipeline", true}, seconds);
 }
 
 std::string joined(const std::vector<Diagnostic>& list) {
@@ -319,7 +319,7 @@ TEST_CASE("credentials of the environment go only where the user sends a run", "
   // Nor is the run.json of a run believed, but in the jobs of a run that the user submitted.
   const fs::path made = begin_run(scratch / "other");
   json document = json::parse(read_text(made / "run.json"));
-  document["records"] = RecordTargets{false, false, server.url(), "e"}.public_json();
+  document["records"] = RecordTargets{false, false, server.url(), "e", true}.public_json();
   write_json(made / "run.json", document);
   CHECK_FALSE(targets_of_run(made, "").sends_credentials);
   CHECK(targets_of_run(made, "", true).sends_credentials);
@@ -336,7 +336,7 @@ TEST_CASE("credentials of the environment go only where the user sends a run", "
   }
   // The command that is shown when a server does not answer sends the same.
   const Variable held("MLFLOW_TRACKING_TOKEN", "s3cret");
-  RecordTargets targets{false, false, server.url(), "e"};
+  RecordTargets targets{false, false, server.url(), "e", true};
   CHECK(sync_line("runs/a", targets) == "kdgat sync runs/a --to " + server.url());
   targets.sends_credentials = false;
   CHECK(sync_line("runs/a", targets) == "kdgat sync runs/a");

@@ -9,6 +9,7 @@
 #include "pipeline/records/record_files.h"
 #include "pipeline/records/record_sink.h"
 #include "pipeline/records/recorder.h"
+#include "pipeline/run/step_metrics.h"
 #include "support/programs/command.h"
 #include "support/runs/recorded_run.h"
 
@@ -83,14 +84,16 @@ TEST_CASE("the numbers of an episode have their published names", "[records]") {
 TEST_CASE("evaluation is flat numbers by model, part and metric", "[records]") {
   const json tables = {{"core", {{"f1", 0.5}, {"threshold_from", "val"}}},
                        {"additional", {{"kappa", 0.25}, {"detection_at_fpr", {{"0.05", 1.0}}}}}};
-  const json metrics = {{"classifier student", tables},
-                        {"test", {{"classifier student", {{"test_01", tables}}}}}};
-  CHECK(by_key(result_points(metrics, 1)) ==
+  StageResult result;
+  result.metrics = {{"classifier student", tables},
+                    {"test", {{"classifier student", {{"test_01", tables}}}}}};
+  CHECK(by_key(result_points(figures_of(result), 1)) ==
         std::map<std::string, double>{{"classifier_student_f1", 0.5},
                                       {"classifier_student_kappa", 0.25},
                                       {"test.classifier_student.test_01.f1", 0.5},
                                       {"test.classifier_student.test_01.kappa", 0.25}});
-  CHECK(by_key(result_points({{"val_auc", 0.5}, {"batch", {{"graphs", 3}}}, {"best", true}}, 1)) ==
+  result.metrics = {{"val_auc", 0.5}, {"batch", {{"graphs", 3}}}, {"best", true}};
+  CHECK(by_key(result_points(figures_of(result), 1)) ==
         std::map<std::string, double>{{"result.val_auc", 0.5}});
 }
 

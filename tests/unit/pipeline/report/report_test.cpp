@@ -126,7 +126,7 @@ TEST_CASE("a run without any result is shown as far as it came", "[report]") {
   write_text(run / "gat" / "step.json", R"({"result":[1]})");
   CHECK_THAT(page_of({run}), Contains("train loss: 1.5 at 1 (epoch)"));
   write_text(run / "run.json",
-             R"({"id":3,"steps":[1,{"step":null,"seconds":"x"}],"data":5,"threads":"2"})");
+             R"({"id":null,"steps":[1,{"step":null,"seconds":"x"}],"data":5,"threads":"2"})");
   CHECK_THAT(data_error([&] { read_report(run, PluginCatalog()); }),
              Contains("run.json: \"threads\" is not a number"));
   write_text(run / "run.json", "{");

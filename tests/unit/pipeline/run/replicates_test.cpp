@@ -47,7 +47,7 @@ fs::path write_seeded(const fs::path& root, const std::string& id, int64_t seed,
     figure.place = figure.headline = 1;
     result.figures.push_back(figure);
   }
-  write_text(run / "gat/metrics.json", metrics_document(result).dump());
+  write_result(run / "gat", result);
   return run;
 }
 

@@ -133,9 +133,9 @@ TEST_CASE("names are found by their beginning, and typing mistakes before a run"
 }
 
 TEST_CASE("requirements are judged by the figures of a run", "[require]") {
-  CHECK(judged("classifier.val.f1>=0.9").is_met());
+  CHECK(judged("classifier.val.f1>=0.9").is_met);
   CHECK(judged("classifier.val_loss<0.1").value == 0.05);
-  CHECK(judged("classifier_t.test_01.f1>0.96").is_met());
+  CHECK(judged("classifier_t.test_01.f1>0.96").is_met);
   CHECK(judged("classifier.test_01.f1>=0.9").problem ==
         "classifier.test_01.f1 is 0.871, required >= 0.9");
   // Enough digits to see that it is not met; whole numbers in full.
@@ -147,7 +147,7 @@ TEST_CASE("requirements are judged by the figures of a run", "[require]") {
 
 TEST_CASE("a figure that the run has not is not as required", "[require]") {
   const JudgedRequirement none = judged("autoencoder.val_loss<0.1");
-  CHECK_FALSE(none.is_met());
+  CHECK_FALSE(none.is_met);
   CHECK_FALSE(none.value);
   CHECK(none.problem ==
         "autoencoder.val_loss is not among the figures of this run, required < 0.1");

@@ -6,8 +6,11 @@
 #include <cmath>
 
 #include "kdgat/figures.h"
+#include "support/programs/command.h"
+#include "support/runs/fake_run.h"
 
 using namespace kdgat;
+using namespace kdgat::test;
 using nlohmann::json;
 
 namespace {
@@ -19,6 +22,12 @@ std::string names_of(const std::vector<Figure>& figures) {
            (f.part.empty() ? "" : f.part + "/") + f.name;
   }
   return out;
+}
+
+std::vector<Figure> figures_in(const json& metrics) {
+  StageResult result;
+  result.metrics = metrics;
+  return figures_of(result);
 }
 
 json tables(double f1) {
@@ -33,11 +42,11 @@ TEST_CASE("every number of an evaluation that says no figures is recorded, none 
   const json metrics = {{"vgae", tables(0.5)},
                         {"gat", tables(0.625)},
                         {"test", {{"gat", {{"test_01", tables(0.25)}}}}}};
-  CHECK(names_of(read_figures(metrics)) ==
+  CHECK(names_of(figures_in(metrics)) ==
         "gat/val/auc gat/val/f1 gat/val/threshold gat/val/kappa "
         "gat/test_01/auc gat/test_01/f1 gat/test_01/threshold gat/test_01/kappa "
         "vgae/val/auc vgae/val/f1 vgae/val/threshold vgae/val/kappa");
-  CHECK(listed_figures(metrics).empty());
+  CHECK(listed_figures(figures_in(metrics)).empty());
 }
 
 TEST_CASE("decisions of an evaluation have the figures that count them", "[figures]") {
@@ -47,10 +56,10 @@ TEST_CASE("decisions of an evaluation have the figures that count them", "[figur
                     {"test", {{"gat", {{"test_01", tables(0.25)}}}}}};
   result.figures =
       evaluation_figures(result.metrics, std::array<Judged, 2>{{{"f1", "F1"}, {"auc", "AUC"}}});
-  const json metrics = metrics_document(result);
-  CHECK(names_of(listed_figures(metrics)) ==
+  const std::vector<Figure> figures = figures_of(result);
+  CHECK(names_of(listed_figures(figures)) ==
         "gat/val/f1 gat/val/auc vgae/val/f1 vgae/val/auc gat/test_01/f1 gat/test_01/auc");
-  const std::vector<Decision> all = read_decisions(metrics);
+  const std::vector<Decision> all = read_decisions(result.metrics, figures);
   REQUIRE(all.size() == 3);
   CHECK(all[1].part == "test_01");
   CHECK(all[1].threshold == 0.5);
@@ -64,8 +73,8 @@ TEST_CASE("a step that trains without figures is read by its form", "[figures]")
                         {"steps", 40},
                         {"batch", {{"graphs", 7}}},
                         {"parts", {{"train", {{"f1", 1.0}}}, {"test", {{"f1", 0.5}, {"x", 1}}}}}};
-  CHECK(names_of(listed_figures(metrics)) == "val_loss best_epoch test/f1 train/f1");
-  std::vector<Figure> recorded = read_figures(metrics);
+  std::vector<Figure> recorded = figures_in(metrics);
+  CHECK(names_of(listed_figures(recorded)) == "val_loss best_epoch test/f1 train/f1");
   std::erase_if(recorded, [](const Figure& figure) { return !figure.is_recorded; });
   CHECK(names_of(recorded) == "best_epoch steps val_loss");
   CHECK(best_epoch_of(metrics) == 3);
@@ -79,29 +88,43 @@ TEST_CASE("figures that a stage gives are the only ones", "[figures]") {
   Figure gain("gain", 2.5);
   gain.place = 1;
   result.figures = {gain, Figure("cost", 1), Figure("lost", std::nan(""))};
-  const json written = json::parse(metrics_document(result).dump());
-  CHECK(written.at("val_f1") == 0.5);
-  CHECK(names_of(read_figures(written)) == "gain cost");
-  CHECK(names_of(listed_figures(written)) == "gain");
+  const ScratchFolder step;
+  write_text(step / kMetricsFile, result.metrics.dump());
+  write_text(step / kFiguresFile, figures_document(figures_of(result)).dump());
+  const std::vector<Figure> read = read_figures(step.path());
+  CHECK(names_of(read) == "gain cost");
+  CHECK(names_of(listed_figures(read)) == "gain");
+}
+
+TEST_CASE("figures of a step that an older program wrote are in its metrics.json", "[figures]") {
+  const ScratchFolder step;
+  const json figures = {{{"name", "f1"}, {"value", 1}}, {{"name", "cost"}, {"value", 3}}};
+  write_text(step / kMetricsFile, json{{"cost", 3}, {"figures", figures}}.dump());
+  const std::vector<Figure> read = read_figures(step.path());
+  CHECK(names_of(read) == "f1 cost");
+  CHECK(read[1].decimals == 0);
+  CHECK(read[0].decimals > 0);
 }
 
 TEST_CASE("an evaluated model may be called figures", "[figures]") {
   StageResult result;
   result.metrics = {{"figures", tables(0.5)}};
   result.figures = {Figure("f1", 0.5)};
-  const json written = metrics_document(result);
-  CHECK(names_of(read_figures(written)) == "f1");
-  REQUIRE(read_decisions(written).size() == 1);
-  CHECK(read_decisions(written)[0].model == "figures");
+  const ScratchFolder step;
+  write_text(step / kMetricsFile, result.metrics.dump());
+  CHECK(names_of(figures_of(result)) == "f1");
+  CHECK(names_of(read_figures(step.path())).starts_with("figures/val/auc"));
+  REQUIRE(read_decisions(result.metrics, figures_of(result)).size() == 1);
+  CHECK(read_decisions(result.metrics, {})[0].model == "figures");
 }
 
-TEST_CASE("metrics that are no object are written as they are", "[figures]") {
+TEST_CASE("figures do not need metrics", "[figures]") {
   StageResult result;
-  CHECK(metrics_document(result).is_null());
+  CHECK(figures_of(result).empty());
   result.figures = {Figure("f1", 0.5)};
-  CHECK(names_of(read_figures(metrics_document(result))) == "f1");
+  CHECK(names_of(figures_of(result)) == "f1");
   result.metrics = "none";
-  CHECK(metrics_document(result) == "none");
+  CHECK(names_of(figures_of(result)) == "f1");
 }
 
 TEST_CASE("metrics of any form give no figure rather than an error", "[figures]") {
@@ -110,8 +133,10 @@ TEST_CASE("metrics of any form give no figure rather than an error", "[figures]"
         json{{"figures", {1, "f1"}}}, json{{"test", {{"gat", 3}}}, {"gat", {{"core", 2}}}},
         json{{"parts", {{"test", 5}}}}}) {
     INFO(metrics);
-    CHECK(read_figures(metrics).empty());
-    CHECK(read_decisions(metrics).empty());
+    const ScratchFolder step;
+    write_text(step / kMetricsFile, metrics.dump());
+    CHECK(read_figures(step.path()).empty());
+    CHECK(read_decisions(metrics, {}).empty());
     CHECK(read_class_counts(metrics).empty());
     CHECK(best_epoch_of(metrics) == 0);
   }

@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
+#include "kdgat/result.h"
+
 using nlohmann::json;
 using nlohmann::ordered_json;
 
@@ -43,6 +45,11 @@ struct Car {
   }
 };
 
+struct Garage {
+  std::vector<kdgat::Diagnostic> problems;
+  static auto keys() { return std::tuple{kdgat::key("problems", &Garage::problems)}; }
+};
+
 }  // namespace
 
 TEST_CASE("a record that is written and read is the same", "[record]") {
@@ -68,6 +75,7 @@ TEST_CASE("what is absent, null or of another type keeps its default", "[record]
       {{"name", nullptr}, {"doors", "many"}, {"exit_code", 1.5}, {"wheels", {{{"width", true}}}}});
   CHECK(car.name == "none");
   CHECK(car.doors == 4);
+  CHECK_FALSE(car.exit_code);
   CHECK(car.wheels.at(0).width == 1);
   CHECK(kdgat::record::read<Car>(json::array()).doors == 4);
   CHECK(kdgat::record::problem<Car>({{"doors", "many"}}) == "\"doors\" is not a number");
@@ -92,4 +100,11 @@ TEST_CASE("the keys of a form of JSON follow from its record", "[record]") {
     INFO(line);
     CHECK(text.find(line) != std::string::npos);
   }
+}
+
+TEST_CASE("structs of the SDK may stand in a record", "[record]") {
+  const json full = {{"problems", {{{"where", "a"}, {"message", "b"}, {"hint", ""}}}}};
+  const Garage garage = kdgat::record::read<Garage>(full);
+  CHECK(garage.problems.at(0).message == "b");
+  CHECK(kdgat::record::write<json>(garage) == full);
 }

@@ -232,7 +232,7 @@ TEST_CASE("test data are told of the chosen trial alone") {
   record.options.metric = "val_rmse";
   for (const double value : {0.9, 0.8, 1.1}) {
     Trial trial;
-    trial.spec.name = "t" + std::to_string(record.trials.size());
+    trial.name = "t" + std::to_string(record.trials.size());
     trial.state = "done";
     trial.value = value;
     trial.metrics = {{"val_rmse", value}, {"test_rmse", value + 0.1}};
@@ -241,11 +241,16 @@ TEST_CASE("test data are told of the chosen trial alone") {
   record.trials.push_back(record.trials[1]);
   record.trials.back().stopped_at = 1;  // stopped early: not what the others are compared with
   record.trials.back().value = 0.1;
-  const nlohmann::json out = record.json();
-  CHECK(out.at("best") == "t1");
-  CHECK(out.at("trials")[1].at("metrics").contains("test_rmse"));
-  CHECK_FALSE(out.at("trials")[0].at("metrics").contains("test_rmse"));
-  CHECK_FALSE(out.at("trials")[2].at("metrics").contains("test_rmse"));
+  const SavedSweep out = record.saved();
+  CHECK(out.best == "t1");
+  CHECK(out.trials[1].metric("test_rmse") == 0.8 + 0.1);
+  CHECK_FALSE(out.trials[0].metric("test_rmse"));
+  CHECK_FALSE(out.trials[2].metric("test_rmse"));
+  CHECK(out.trials[2].metric("val_rmse") == 1.1);
+  const auto written = record::write<nlohmann::json>(out);
+  CHECK(written.at("trials")[3].at("stopped_at") == 1);
+  CHECK_FALSE(written.at("trials")[0].contains("stopped_at"));
+  CHECK(record::write<nlohmann::json>(record::read<SavedSweep>(written)) == written);
   CHECK(best_lines(out).find("0.9000") != std::string::npos);
   CHECK(trials_table(out).find("t1") < trials_table(out).find("t0"));
 }

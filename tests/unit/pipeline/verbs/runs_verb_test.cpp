@@ -140,15 +140,15 @@ TEST_CASE("a figure that only its stage knows comes to records, list, compare an
     StageResult result;
     result.metrics = {{"gat", {{"core", {{"threshold", 0.5}}}}}};
     result.figures = {figure};
-    return metrics_document(result);
+    return result;
   };
   const fs::path other =
       write_run(runs.root.path(), "set", "01JDCCCCCCCCCCCCCCCCCCCCP3",
                 {step_state("gat", "classifier"), step_state("evaluate", "evaluate")});
-  write_text(runs.first / "evaluate/metrics.json", judged(0.625).dump());
-  write_text(other / "evaluate/metrics.json", judged(0.375).dump());
+  write_result(runs.first / "evaluate", judged(0.625));
+  write_result(other / "evaluate", judged(0.375));
 
-  const std::vector<Point> points = result_points(judged(0.625), 1);
+  const std::vector<Point> points = result_points(figures_of(judged(0.625)), 1);
   REQUIRE(points.size() == 1);
   CHECK(points.front().key == "gat_gain_of_it");
   CHECK(points.front().value == 0.625);

@@ -22,6 +22,7 @@ const json kReport = {{"frames_per_second", 1982.4},
                       {"learning", false},
                       {"calibrating", false},
                       {"highest_score", 2.5}};
+const auto kRead = record::read<Traffic>(kReport);
 
 TEST_CASE("a curve shows scores above the threshold in its upper half", "[watch]") {
   CHECK(curve_of({}).empty());
@@ -29,27 +30,28 @@ TEST_CASE("a curve shows scores above the threshold in its upper half", "[watch]
 }
 
 TEST_CASE("the line of the traffic fits its columns", "[watch]") {
-  const std::string whole = traffic_text(kReport, {1, 2}, "can0", 200);
+  const std::string whole = traffic_text(kRead, {1, 2}, "can0", 200);
   CHECK_THAT(whole, Catch::StartsWith("can0  1,982/s  34 %  1 alarm") &&
                         Catch::Contains("2 unknown ids") && Catch::Contains("412 windows"));
   for (int columns = 10; columns < 100; ++columns) {
-    CHECK(text_width(traffic_text(kReport, {1, 2}, "can0", columns)) <=
+    CHECK(text_width(traffic_text(kRead, {1, 2}, "can0", columns)) <=
           static_cast<std::size_t>(columns));
   }
-  json other = kReport;
-  other["alarm_open"] = true;
+  Traffic other = kRead;
+  other.alarm_open = true;
   CHECK_THAT(traffic_text(other, {}, "can0", 80), Catch::Contains("  1 alarm and one open  "));
   CHECK_THAT(traffic_text(other, {}, "can0", 80), !Catch::Contains("fit"));
-  other["fits"] = false;
+  other.fits = false;
   CHECK_THAT(traffic_text(other, {}, "can0", 80), Catch::Contains("  may not fit this bus  "));
-  other["learning"] = true;
+  other.learning = true;
   CHECK_THAT(traffic_text(other, {}, "can0", 80), Catch::EndsWith("listening"));
-  other["calibrating"] = true;
+  other.calibrating = true;
   CHECK_THAT(traffic_text(other, {}, "can0", 80), Catch::EndsWith("calibrating"));
-  other["buses"] = json::array({{{"name", "can0"}, {"kernel_drops", 3}, {"queue_drops", 4}}});
+  other.buses.emplace_back().kernel_drops = 3;
+  other.buses.back().queue_drops = 4;
   CHECK_THAT(traffic_text(other, {}, "can0", 80), Catch::Contains("7 lost"));
   CHECK_THAT(traffic_text(other, {}, "can0", 80), !Catch::Contains("of its own"));
-  other["buses"][0]["own_frames"] = 2;
+  other.buses.back().own_frames = 2;
   CHECK_THAT(traffic_text(other, {}, "can0", 80), Catch::Contains("7 lost  2 of its own"));
 }
 
@@ -69,15 +71,20 @@ TEST_CASE("an alarm is told when it opens, with reasons, and when it is over", "
 
 TEST_CASE("lines of JSON and lines for people go where they belong", "[watch]") {
   std::ostringstream lines, err;
-  WatchView to_program([&](const json& event) { lines << event.dump() << "\n"; }, err, Terminal());
-  to_program.alarm({{"event", "alarm"}, {"alarm", 0}});
-  to_program.traffic(kReport);
+  WatchView to_program([&](const AlarmItem& item) { lines << AlarmNews{item}.line() << "\n"; }, err,
+                       Terminal());
+  AlarmEvent alarm;
+  alarm.alarm = 3;
+  to_program.alarm(alarm);
+  to_program.traffic(kRead);
   std::istringstream in(lines.str());
   std::string line;
   std::getline(in, line);
-  CHECK(line == R"({"alarm":0,"event":"alarm"})");
+  CHECK(json::parse(line) == json(alarm));
   std::getline(in, line);
-  CHECK(json::parse(line).at("event") == "traffic");
+  const json told = json::parse(line);
+  CHECK(told.at("event") == "traffic");
+  for (const auto& [key, value] : kReport.items()) CHECK(told.at(key) == value);
   CHECK(err.str().empty());
   std::ostringstream terminal;
   Terminal moves;
@@ -85,7 +92,7 @@ TEST_CASE("lines of JSON and lines for people go where they belong", "[watch]") 
   moves.columns = 60;
   WatchView to_people(nullptr, terminal, moves);
   to_people.set_name("can0");
-  to_people.traffic(kReport);
+  to_people.traffic(kRead);
   to_people.message("warning", "the bus is \x1b[31msilent");
   to_people.finish();
   CHECK_THAT(terminal.str(), Catch::Contains("can0  1,982/s") &&
