@@ -1,6 +1,5 @@
 #include "pipeline/run/artifacts.h"
 
-#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -460,12 +459,6 @@ std::vector<PastStep> find_past_steps(const fs::path& dataset_root, const Plan& 
     look_into(folder, sought, steps);
   }
   return steps;
-}
-
-bool is_worked_on(const fs::path& run_folder) {
-  // Shared, and only for a moment: who wants to work on the run must not find it taken by a reader.
-  const OwnedFd fd(::open((run_folder / "lock").c_str(), O_RDONLY | O_CLOEXEC));
-  return fd.get() >= 0 && ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 void clear_removed(const fs::path& dataset_root) {

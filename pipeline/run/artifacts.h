@@ -120,9 +120,6 @@ std::optional<PastStep> find_past_step(const std::string& run,
 /// stages and fingerprints count.
 std::vector<PastStep> find_past_steps(const std::filesystem::path& dataset_root, const Plan& plan);
 
-/// Whether a living process holds the lock of a run.
-bool is_worked_on(const std::filesystem::path& run_folder);
-
 /// Removes what is left of runs whose removal was killed; what a living process removes is its own.
 void clear_removed(const std::filesystem::path& dataset_root);
 

@@ -33,6 +33,12 @@ pid_t dead_owner(const fs::path& folder) {
 
 }  // namespace
 
+bool is_worked_on(const fs::path& run_folder) {
+  // Shared, and only for a moment: who wants to work on the run must not find it taken by a reader.
+  const OwnedFd fd(::open((run_folder / "lock").c_str(), O_RDONLY | O_CLOEXEC));
+  return fd.get() >= 0 && ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
 bool are_records_written(const fs::path& folder) {
   const OwnedFd file(::open((folder / kRecordsLock).c_str(), O_RDONLY | O_CLOEXEC));
   return file.get() >= 0 && ::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;

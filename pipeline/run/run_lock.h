@@ -31,6 +31,9 @@ OwnedFd try_lock(const std::filesystem::path& folder);
 OwnedFd lock_after_orphan(const std::filesystem::path& folder, const std::string& stage,
                           const OnWait& on_wait);
 
+/// Whether a living process holds the lock of a run.
+bool is_worked_on(const std::filesystem::path& run_folder);
+
 /// Whether a process writes the records of a run: it may outlive the program.
 bool are_records_written(const std::filesystem::path& folder);
 
