@@ -60,6 +60,7 @@ kdgat_add_room(kdgat_core pipeline/verbs/plan plan_estimate progress_flag run_pr
 target_sources(kdgat_core PRIVATE ${CMAKE_BINARY_DIR}/generated/linked_libraries.cpp)
 target_include_directories(kdgat_core PUBLIC .)
 kdgat_optimise_little(kdgat_core)
+kdgat_share_json(kdgat_core)
 target_compile_definitions(kdgat_core PUBLIC KDGAT_VERSION="${PROJECT_VERSION}")
 target_link_libraries(kdgat_core PUBLIC kdgat_sdk kdgat_graph
                       PRIVATE ${YAML_CPP} CLI11::CLI11 fmt::fmt-header-only ${SQLITE}

@@ -25,7 +25,10 @@ kdgat_add_room(kdgat_graph stages/engine/data/graphs
   synth_graphs tu_dataset)
 kdgat_add_room(kdgat_graph stages/engine/file
   byte_reader cache_folder csv line_reader random_bytes safetensors safetensors_header
-  safetensors_stream tar tensor_hash text_kind utf8)
+  safetensors_stream shared_json tar tensor_hash text_kind utf8)
+kdgat_share_json(kdgat_graph)
+set_source_files_properties(stages/engine/file/shared_json.cpp PROPERTIES
+                            COMPILE_DEFINITIONS KDGAT_HAS_SHARED_JSON)
 kdgat_add_room(kdgat_graph stages/engine/arrays bit_space buffer column paths spatial)
 kdgat_add_room(kdgat_graph stages/engine/graph
   feature_stats graph_store pack rewire shape split store_file verified_files)
@@ -36,12 +39,17 @@ kdgat_add_room(kdgat_graph stages/engine/train/metrics curve metrics)
 kdgat_add_room(kdgat_graph stages/engine/trees
   bins boosted_trees flat_trees isolation_forest ranked_trees split_search table
   tree_grower)
+# It runs once for a file, or writes what is made up.
+foreach(room core can can/synthetic graphs)
+  kdgat_room_options(stages/engine/data/${room} ${KDGAT_SMALL})
+endforeach()
 # Between a frame and its graph: compiled alone, with calls that may be inlined though the library
 # exports them.
 set_source_files_properties(stages/engine/data/can/logs/row_parsers.cpp
   stages/engine/data/can/logs/forms/asc.cpp stages/engine/data/can/logs/forms/trc.cpp
   stages/engine/graph/pack.cpp PROPERTIES
   SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS -fno-semantic-interposition)
+kdgat_export_own(kdgat_graph)
 set_target_properties(kdgat_graph PROPERTIES
                       CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF
                       INSTALL_RPATH "${KDGAT_LIB_RPATH}")
@@ -53,6 +61,7 @@ target_link_libraries(kdgat_graph PUBLIC kdgat_sdk PRIVATE ZLIB::ZLIB ${ZSTD} Th
 
 # What judges traffic without LibTorch: the inner loops of kernels, the detector, live buses.
 add_library(kdgat_native SHARED)
+kdgat_share_json(kdgat_native)
 # What the stages adapt, detector, evaluate, fusion, score and watch share.
 kdgat_add_room(kdgat_native stages/engine/decision/detector
   alarms blame detector_model find_vehicle floors joined_files network_channel reasons sealed_json
@@ -60,6 +69,7 @@ kdgat_add_room(kdgat_native stages/engine/decision/detector
 kdgat_add_room(kdgat_native stages/engine/live
   bell bus_address bus_reader bus_socket frame_queue frame_source replay)
 kdgat_add_room(kdgat_native stages/engine/model/config config model_header trained_model)
+kdgat_room_options(stages/engine/model/config ${KDGAT_SMALL})
 kdgat_add_room(kdgat_native stages/engine/kernels/cpu/isa level)
 kdgat_add_room(kdgat_native stages/engine/native layers networks weights)
 # As the kernels of the portable level; and what C sources made from a model do to the bit.
@@ -74,6 +84,7 @@ kdgat_add_room(kdgat_native stages/engine/decision/stream
   detector_scoring explanations log_scorer network_judge network_scoring stream_model
   window_network)
 kdgat_add_room(kdgat_native stages/engine/train/metrics benign_threshold)
+kdgat_export_own(kdgat_native)
 set_target_properties(kdgat_native PROPERTIES
                       CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF
                       INSTALL_RPATH "${KDGAT_LIB_RPATH}")
@@ -122,6 +133,8 @@ kdgat_add_room(kdgat_export stages/engine/export/onnx
   onnx_detector onnx_graph onnx_layers onnx_network)
 target_compile_definitions(kdgat_export PRIVATE KDGAT_VERSION="${PROJECT_VERSION}")
 target_link_libraries(kdgat_export PUBLIC kdgat_native)
+kdgat_share_json(kdgat_export)
+kdgat_optimise_little(kdgat_export)
 # What it computes ahead is computed natively as well.
 target_compile_options(kdgat_export PRIVATE -ffp-contract=off)
 set(KDGAT_RUNTIME_TEXTS)
@@ -170,6 +183,11 @@ endif()
 add_library(kdgat_engine SHARED)
 kdgat_add_room(kdgat_engine stages/engine/memory
   arena cache_policy device_blocks memory_plan meter out_of_memory own_space tape)
+# Its loops are in few rooms; what calls LibTorch is a tenth smaller so, and as fast.
+target_compile_options(kdgat_engine PRIVATE $<$<CONFIG:Release>:-O2>)
+foreach(room kernels kernels/cpu kernels/plain train/sampling)
+  kdgat_room_options(stages/engine/${room} ${KDGAT_FAST})
+endforeach()
 # What the stages detector and evaluate share.
 kdgat_add_room(kdgat_engine stages/engine/compare
   baselines comparison judged_log judging pictures plain_windows rule summary)
@@ -207,6 +225,7 @@ kdgat_add_room(kdgat_engine stages/engine/train
 kdgat_add_room(kdgat_engine stages/engine/train/metrics class_metrics retrieval)
 kdgat_add_room(kdgat_engine stages/engine/train/sampling
   class_curriculum class_sampler curriculum_sampler difficulty difficulty_sampler draws sampling)
+kdgat_export_own(kdgat_engine)
 set_target_properties(kdgat_engine PROPERTIES
                       CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF
                       INSTALL_RPATH "${KDGAT_LIB_RPATH}"

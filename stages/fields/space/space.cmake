@@ -1,4 +1,5 @@
 # Graphs in space: neurons, points.
+kdgat_room_options(stages/fields/space/data ${KDGAT_SMALL})
 kdgat_add_room(kdgat_graph stages/fields/space/data
   labels neurons points space_describe space_domain spatial_builder spatial_graphs spatial_import
   subtrees swc synth_spatial)
