@@ -1,6 +1,5 @@
 #include "pipeline/run/run_index.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -15,8 +14,6 @@
 #include "pipeline/run/step_config.h"
 #include "pipeline/run/step_metrics.h"
 #include "pipeline/system/hash.h"
-#include "pipeline/system/json_file.h"
-#include "pipeline/system/owned_fd.h"
 #include "pipeline/system/parallel.h"
 #include "pipeline/system/secrets.h"
 
@@ -28,6 +25,7 @@ using nlohmann::json;
 
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kYoung = 2 * kSecond;
+constexpr std::size_t kAtOnce = 2048;  ///< folders
 
 int64_t nanoseconds(const timespec& time) { return time.tv_sec * kSecond + time.tv_nsec; }
 
@@ -39,7 +37,7 @@ std::string key_of(const Figure& figure) {
   return figure.model + "." + (figure.part.empty() ? "" : figure.part + ".") + figure.name;
 }
 
-ReadFolder read_step(const std::string& step, const fs::path& folder) {
+std::optional<ReadFolder> read_step(const std::string& step, const fs::path& folder) {
   ReadFolder out;
   const StepConfig config = read_step_config(folder);
   if (config.seed.is_number()) out.options.push_back({"seed", config.seed.dump(), 0});
@@ -54,81 +52,78 @@ ReadFolder read_step(const std::string& step, const fs::path& folder) {
   return out;
 }
 
-/// The options of the data of a run, which are no step's.
-ReadFolder options_of(const RunRecord& run) {
-  ReadFolder out;
-  if (!run.data) return out;
-  for (const auto& [name, value] : run.data->options.items()) {
-    out.options.push_back({"data." + name, text_of(value), 0});
+/// The options of the data of a run, which are no step's; none if run.json cannot be read.
+std::optional<ReadFolder> read_options(const fs::path& folder) {
+  try {
+    ReadFolder out;
+    const RunRecord run = read_run_file(folder);
+    if (!run.data) return out;
+    for (const auto& [name, value] : run.data->options.items()) {
+      out.options.push_back({"data." + name, text_of(value), 0});
+    }
+    if (!run.data->path.empty()) {
+      out.options.push_back({"data.path", text_of(run.data->path), 0});
+    }
+    return out;
+  } catch (const std::exception&) {
+    return std::nullopt;
   }
-  if (!run.data->path.empty()) {
-    out.options.push_back({"data.path", text_of(run.data->path), 0});
-  }
-  return out;
 }
 
 fs::path whole_path(const fs::path& path) { return fs::absolute(path).lexically_normal(); }
 
-/// Removes the indexes that nobody wrote for a month, as of roots that are gone.
-void remove_old(const fs::path& folder) {
+/// Removes the indexes that nobody wrote for a month, as of roots that are gone; not those of one
+/// root, whose names begin so.
+void remove_old(const fs::path& folder, const std::string& own) {
   constexpr auto kMonth = std::chrono::hours(24 * 30);
   const auto now = fs::file_time_type::clock::now();
   std::error_code ignored;
   for (const auto& file : fs::directory_iterator(folder, ignored)) {
+    if (file.path().filename().string().starts_with(own)) continue;
     const auto written = file.last_write_time(ignored);
     if (!ignored && now - written > kMonth) fs::remove(file.path(), ignored);
   }
 }
 
-IndexData load(const fs::path& file) {
-  try {
-    if (const auto bytes = file_text(file, kLargestIndex)) return IndexData(*bytes);
-  } catch (const std::exception&) {
-    return {};  // damaged, or of another version: it is made again
-  }
-  return {};
-}
-
 }  // namespace
 
-/// What tells that files are those that were read, and when the last of them was written.
-struct RunIndex::Stamp {
-  std::string text;
-  int64_t last = 0;
-
-  /// Adds a file of an open folder. False, and a mark for it, where there is no such file.
-  bool add(int folder, const char* name) {
-    struct stat about {};
-    if (::fstatat(folder, name, &about, 0) != 0 || !S_ISREG(about.st_mode)) {
-      text += "-;";
-      return false;
-    }
-    const int64_t modified = nanoseconds(about.st_mtim), changed = nanoseconds(about.st_ctim);
-    for (const int64_t value : {modified, changed, static_cast<int64_t>(about.st_size),
-                                static_cast<int64_t>(about.st_ino)}) {
-      text.append(std::to_string(value)).append(" ");
-    }
-    text += ';';
-    last = std::max({last, modified, changed});
-    return true;
+bool RunIndex::Stamp::add(const std::string& file) {
+  struct stat about {};
+  if (::stat(file.c_str(), &about) != 0 || !S_ISREG(about.st_mode)) {
+    text += "-;";
+    return false;
   }
-  /// The text, or "" while what was read at a time may be written again without another stamp.
-  std::string lasting(int64_t read_at) const { return last + kYoung < read_at ? text : ""; }
-};
-
-struct RunIndex::Place {
-  std::string name, id;
-  fs::path folder;
-  Stamp stamp;
-};
-
-RunIndex::Stamp RunIndex::stamp_of_step(const fs::path& folder) {
-  const OwnedFd at(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  Stamp out;
-  out.add(at.get(), "config.json");
-  if (!out.add(at.get(), kFiguresFile)) out.add(at.get(), kMetricsFile);  // of an older program
-  return out;
+  const int64_t modified = nanoseconds(about.st_mtim), changed = nanoseconds(about.st_ctim);
+  for (const int64_t value : {modified, changed, static_cast<int64_t>(about.st_size),
+                              static_cast<int64_t>(about.st_ino)}) {
+    text.append(std::to_string(value)).append(" ");
+  }
+  text += ';';
+  last = std::max({last, modified, changed});
+  return true;
 }
+
+std::string RunIndex::Stamp::lasting(int64_t read_at) const {
+  return last + kYoung < read_at ? text : "";
+}
+
+/// A folder that says options and figures.
+struct RunIndex::Folder {
+  std::string name, path;
+  std::optional<std::string> step;  ///< none: that of a run
+  Stamp of_run;
+  bool may_change = false;  ///< a run has not ended
+
+  Stamp stamp_now() const {
+    if (!step) return of_run;
+    Stamp out;
+    out.add(path + "/config.json");
+    if (!out.add(path + "/" + kFiguresFile)) {
+      out.add(path + "/" + kMetricsFile);  // of an older program
+    }
+    return out;
+  }
+};
 
 int64_t RunIndex::system_now() {
   timespec time{};
@@ -143,12 +138,16 @@ fs::path RunIndex::file_of(const fs::path& root) {
   return cache / "runs" / (hash_text(fs::weakly_canonical(root, ignored).string()) + ".sqlite");
 }
 
+fs::path RunIndex::values_file(fs::path file) {
+  return file.empty() ? file : file.replace_extension(".values" + file.extension().string());
+}
+
 RunIndex::RunIndex(fs::path root, fs::path file, Now now)
     : root_(std::move(root)),
       whole_root_(whole_path(root_)),
       file_(std::move(file)),
       now_(std::move(now)),
-      data_(load(file_)) {
+      data_(file_) {
   read_runs(find_runs());
 }
 
@@ -164,8 +163,9 @@ std::vector<RunIndex::Place> RunIndex::find_runs() const {
   }
   for_each_at_once(places.size(), [&](std::size_t i) {
     Stamp stamp;
-    if (!stamp.add(AT_FDCWD, (places[i].folder / "run.json").c_str())) return;
-    stamp.add(AT_FDCWD, (places[i].folder / kLabelsFile).c_str());
+    const std::string folder = places[i].folder.string() + "/";
+    if (!stamp.add(folder + "run.json")) return;
+    stamp.add(folder + kLabelsFile);
     places[i].stamp = std::move(stamp);
   });
   std::erase_if(places, [](const Place& place) { return place.stamp.text.empty(); });
@@ -175,9 +175,10 @@ std::vector<RunIndex::Place> RunIndex::find_runs() const {
   return places;
 }
 
-void RunIndex::read_runs(const std::vector<Place>& places) {
-  std::map<std::string, KnownRun> known = data_.runs();
-  std::vector<std::optional<RunRecord>> records(places.size());
+void RunIndex::read_runs(std::vector<Place> places) {
+  std::unordered_map<std::string, KnownRun> known = data_.runs();
+  runs_.resize(places.size());
+  std::vector<char> is_read(places.size(), 1);
   std::vector<std::size_t> unknown;
   for (std::size_t i = 0; i < places.size(); ++i) {
     const auto found = known.find(places[i].name);
@@ -185,7 +186,7 @@ void RunIndex::read_runs(const std::vector<Place>& places) {
       unknown.push_back(i);
       continue;
     }
-    RunRecord& run = records[i].emplace(std::move(found->second.record));
+    RunRecord& run = runs_[i] = std::move(found->second.record);
     run.folder = places[i].folder;
     run.id = places[i].id;
     for (StepRecord& step : run.steps) {
@@ -198,18 +199,18 @@ void RunIndex::read_runs(const std::vector<Place>& places) {
   for_each_at_once(unknown.size(), [&](std::size_t at) {
     const std::size_t i = unknown[at];
     try {
-      records[i] = read_run_file(places[i].folder);
+      runs_[i] = read_run_file(places[i].folder);
     } catch (const std::exception&) {
-      return;  // half of a run: nothing to list
+      is_read[i] = 0;  // half of a run: nothing to list
     }
   });
   for (const auto& [place, stale] : known) {
-    data_.remove_run(place);
+    data_.remove(stale.id);
     has_news_ = has_news_ || !stale.stamp.empty();
   }
   for (const std::size_t i : unknown) {
-    if (!records[i]) continue;
-    RunRecord& run = *records[i];
+    if (is_read[i] == 0) continue;
+    RunRecord& run = runs_[i];
     RunRecord named = run;
     named.id.clear();
     named.folder.clear();
@@ -219,20 +220,24 @@ void RunIndex::read_runs(const std::vector<Place>& places) {
       if (step.made_by == run.id) step.made_by.clear();
     }
     const std::string stamp = run.exit_code ? places[i].stamp.lasting(began) : "";
-    data_.put_run(places[i].name, stamp, named);
-    ReadFolder options = options_of(run);
-    options.stamp = stamp;
-    data_.put_folder(places[i].name, options);
+    data_.put(places[i].name, stamp, named);
     run.data.reset();
     run.git.reset();
     run.requirements.clear();
     has_news_ = has_news_ || !stamp.empty();
   }
+  std::size_t kept = 0;
   for (std::size_t i = 0; i < places.size(); ++i) {
-    if (!records[i]) continue;
-    runs_.push_back(std::move(*records[i]));
-    places_.push_back(places[i].name);
+    if (is_read[i] == 0) continue;
+    if (kept != i) {
+      runs_[kept] = std::move(runs_[i]);
+      places[kept] = std::move(places[i]);
+    }
+    ++kept;
   }
+  runs_.resize(kept);
+  places.resize(kept);
+  places_ = std::move(places);
 }
 
 /// Relative to the root where it lies below it.
@@ -242,53 +247,78 @@ std::string RunIndex::folder_name(const fs::path& folder) const {
   return (is_below ? relative : whole).string();
 }
 
-void RunIndex::read_values() {
-  if (!folders_.empty() || runs_.empty()) return;
-  struct Folder {
-    std::string name, step;
-    fs::path path;
-    Stamp stamp;
-    int64_t id = 0;
-    std::optional<ReadFolder> read;
+std::vector<RunIndex::Folder> RunIndex::folders_of_runs() {
+  std::vector<Folder> out;
+  std::unordered_map<std::string, int64_t> place_of;
+  const auto add = [&](std::vector<int64_t>& of_run, Folder folder) {
+    const auto [place, is_new] =
+        place_of.try_emplace(folder.name, static_cast<int64_t>(out.size()));
+    of_run.push_back(place->second);
+    if (is_new) out.push_back(std::move(folder));
   };
-  const auto known = data_.folders();
-  std::vector<Folder> folders;
-  std::unordered_map<std::string, std::size_t> place_of;
-  std::vector<std::vector<std::size_t>> of_steps(runs_.size());
   for (std::size_t i = 0; i < runs_.size(); ++i) {
+    std::vector<int64_t>& of_run = folders_.emplace_back();
+    const Place& run = places_[i];
+    add(of_run, {run.name, run.folder.string(), {}, run.stamp, !runs_[i].exit_code});
     for (const StepRecord& step : runs_[i].steps) {
-      std::string name = step.is_kept() ? folder_name(step.folder) : places_[i] + "/" + step.step;
-      const auto [place, is_new] = place_of.try_emplace(name, folders.size());
-      if (is_new) {
-        folders.push_back(
-            {std::move(name), step.folder.filename().string(), step.folder, {}, 0, {}});
-      }
-      of_steps[i].push_back(place->second);
+      add(of_run, {step.is_kept() ? folder_name(step.folder) : run.name + "/" + step.step,
+                   step.folder.string(),
+                   step.folder.filename().string(),
+                   {},
+                   false});
     }
   }
-  const int64_t began = now_();
-  for_each_at_once(folders.size(), [&](std::size_t i) {
-    Folder& folder = folders[i];
-    folder.stamp = stamp_of_step(folder.path);
-    const auto found = known.find(folder.name);
-    if (found != known.end() && found->second.stamp == folder.stamp.text) {
-      folder.id = found->second.id;
-      return;
+  return out;
+}
+
+void RunIndex::read_values() {
+  if (values_ || runs_.empty()) return;
+  values_.emplace(values_file(file_));
+  columns_.clear();
+  auto known = values_->folders();
+  std::vector<Folder> folders = folders_of_runs();
+  std::vector<int64_t> ids(folders.size());
+  // In portions, so that not all that is read is in memory at once.
+  for (std::size_t from = 0; from < folders.size(); from += kAtOnce) {
+    const std::size_t count = std::min(kAtOnce, folders.size() - from);
+    std::vector<std::optional<ReadFolder>> read(count);
+    const int64_t began = now_();
+    for_each_at_once(count, [&](std::size_t i) {
+      Folder& folder = folders[from + i];
+      const auto found = known.find(folder.name);
+      const bool is_known = found != known.end();
+      if (is_known) ids[from + i] = found->second.id;
+      const Stamp stamp = folder.stamp_now();
+      if (is_known && found->second.stamp == stamp.text) return;
+      auto what = folder.step ? read_step(*folder.step, folder.path) : read_options(folder.path);
+      const bool is_whole = what.has_value() && !folder.may_change;
+      read[i] = std::move(what).value_or(ReadFolder());
+      read[i]->name = folder.name;
+      if (is_whole) read[i]->stamp = stamp.lasting(began);
+    });
+    std::vector<ReadFolder> fresh;
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < count; ++i) {
+      known.erase(folders[from + i].name);
+      if (!read[i]) continue;
+      has_new_values_ = has_new_values_ || !read[i]->stamp.empty();
+      fresh.push_back(std::move(*read[i]));
+      places.push_back(from + i);
     }
-    folder.read = read_step(folder.step, folder.path);
-    folder.read->stamp = folder.stamp.lasting(began);
-  });
-  for (Folder& folder : folders) {
-    if (!folder.read) continue;
-    folder.id = data_.put_folder(folder.name, *folder.read);
-    has_news_ = has_news_ || !folder.read->stamp.empty();
-    folder.read.reset();
+    const std::vector<int64_t> numbers = values_->put(fresh);
+    for (std::size_t i = 0; i < places.size(); ++i) ids[places[i]] = numbers[i];
   }
-  for (std::size_t i = 0; i < runs_.size(); ++i) {
-    std::vector<int64_t>& ids = folders_.emplace_back();
-    ids.push_back(known.at(places_[i]).id);
-    for (const std::size_t folder : of_steps[i]) ids.push_back(folders[folder].id);
+  for (const auto& [name, gone] : known) {
+    values_->remove(name);
+    has_new_values_ = has_new_values_ || !gone.stamp.empty();
   }
+  for (std::vector<int64_t>& of_run : folders_) {
+    for (int64_t& folder : of_run) folder = ids[static_cast<std::size_t>(folder)];
+  }
+}
+
+std::set<std::string> RunIndex::keys(KeyOf of) const {
+  return values_ ? values_->keys(of) : std::set<std::string>();
 }
 
 const RunColumn& RunIndex::column(KeyOf of, const std::string& key) const {
@@ -296,8 +326,9 @@ const RunColumn& RunIndex::column(KeyOf of, const std::string& key) const {
   RunColumn& out = found->second;
   if (!is_new) return out;
   std::unordered_map<int64_t, KnownCell> by_folder;
-  for (KnownCell& cell : data_.cells(of, key)) by_folder[cell.folder] = std::move(cell);
   out.resize(runs_.size());
+  if (!values_) return out;
+  for (KnownCell& cell : values_->cells(of, key)) by_folder[cell.folder] = std::move(cell);
   for (std::size_t i = 0; !by_folder.empty() && i < folders_.size(); ++i) {
     for (std::size_t at = 0; at < folders_[i].size() && !out[i]; ++at) {
       const auto cell = by_folder.find(folders_[i][at]);
@@ -310,12 +341,16 @@ const RunColumn& RunIndex::column(KeyOf of, const std::string& key) const {
 }
 
 void RunIndex::save() {
-  if (!has_news_ || file_.empty() || runs_.size() < least_) return;
-  has_news_ = false;
+  if (file_.empty() || runs_.size() < least_) return;
+  if (std::exchange(has_news_, false)) write(file_, data_);
+  if (std::exchange(has_new_values_, false)) write(values_file(file_), *values_);
+}
+
+void RunIndex::write(const fs::path& file, IndexTables& tables) const {
   try {
-    fs::create_directories(file_.parent_path());
-    if (!fs::exists(file_)) remove_old(file_.parent_path());
-    write_guarded(file_, data_.bytes(), true);
+    fs::create_directories(file.parent_path());
+    if (!fs::exists(file)) remove_old(file.parent_path(), file_.stem().string());
+    write_guarded(file, tables.bytes(), true);
   } catch (const std::exception&) {
     return;  // no room, or another's folder: the next list reads the runs again
   }

@@ -1,17 +1,17 @@
-// What the index of a root holds, as tables of SQLite in memory: records of runs, and the options
-// and figures that the files of a folder say. Knows how they are kept, not when they count
-// (run_index.h).
+// What the index of a root holds, as tables of SQLite in two files: records of runs, which every
+// list reads, and the options and figures that the files of a folder say, ten times as much. Knows
+// how they are kept, not when they count (run_index.h).
 //
 // A folder is that of a step, or that of a run for what concerns the run as a whole. It is named
 // relative to the root where it lies below it: "hcrl_sa/01JD.../classifier".
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <filesystem>
 #include <set>
 #include <string>
-#include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "pipeline/run/run_record.h"
@@ -26,13 +26,14 @@ struct ReadCell {
   double value = 0;  ///< of a figure
 };
 
-/// A stamp tells that files are those that were read. With "" they are read again next time.
+/// Files with the same stamp are those that were read. With "" they are read again next time.
 struct ReadFolder {
-  std::string stamp;
+  std::string name, stamp;
   std::vector<ReadCell> options, figures;
 };
 
 struct KnownRun {
+  int64_t id = 0;
   std::string stamp;
   RunRecord record;
 };
@@ -48,38 +49,64 @@ struct KnownCell {
 
 enum class KeyOf { kOption, kFigure };
 
-class IndexData {
+/// The tables of a file, in memory, with the texts that many of their rows share.
+class IndexTables {
  public:
-  IndexData();
-  /// Of bytes(), down to the bit, and of this version. Throws std::runtime_error for any other.
-  explicit IndexData(std::string_view bytes);
+  /// For a file that the constructor reads: without what was replaced. Throws std::runtime_error
+  /// if no memory is left, or they are more than kLargestIndex.
+  std::string bytes();
+
+ protected:
+  /// What the file holds; nothing of one that is not there, damaged or of another version. `tables`
+  /// makes them.
+  IndexTables(const std::filesystem::path& file, const std::string& tables);
+  ~IndexTables() = default;
+  IndexTables(IndexTables&&) = default;
+  IndexTables& operator=(IndexTables&&) = default;
+
+  int64_t text_id(int64_t role, const std::string& text);
+  virtual void remove_garbage() = 0;
+
+  Database data_;
+  bool has_garbage_ = false;  ///< rows that belong to nothing any more
+
+ private:
+  bool read(const std::filesystem::path& file, int64_t form);
+  std::unordered_map<std::string, int64_t> text_ids_;  ///< by role and text
+};
+
+class RunTables : public IndexTables {
+ public:
+  explicit RunTables(const std::filesystem::path& file);
 
   /// By "dataset/id", without ids and folders of runs. What a record does not know besides: see
   /// RunIndex::runs(). The folder of a step is "" where it is that of its run.
-  std::map<std::string, KnownRun> runs() const;
+  std::unordered_map<std::string, KnownRun> runs() const;
   /// Of a run that is not there.
-  void put_run(const std::string& place, const std::string& stamp, const RunRecord& run);
-  /// With what its folders say.
-  void remove_run(const std::string& place);
+  void put(const std::string& place, const std::string& stamp, const RunRecord& run);
+  void remove(int64_t id);
+
+ private:
+  void remove_garbage() override;
+  std::vector<std::string> shared_texts() const;
+};
+
+class ValueTables : public IndexTables {
+ public:
+  explicit ValueTables(const std::filesystem::path& file);
 
   std::unordered_map<std::string, KnownFolder> folders() const;
-  /// In the place of what was known of it. Where a key stands twice, the first counts.
-  int64_t put_folder(const std::string& folder, const ReadFolder& read);
+  /// In the place of what was known of them; their numbers. Where one has a key twice, the
+  /// first counts. One call for thousands takes less time per row.
+  std::vector<int64_t> put(const std::vector<ReadFolder>& folders);
+  void remove(const std::string& folder);
 
   std::set<std::string> keys(KeyOf of) const;
   /// What each folder has for a key.
   std::vector<KnownCell> cells(KeyOf of, const std::string& key) const;
 
-  /// Of the runs that are there and their folders, not of what was replaced.
-  std::string bytes();
-
  private:
-  int64_t text_id(int64_t role, const std::string& text);
-  std::vector<std::string> shared_texts() const;
-
-  Database data_;
-  bool has_garbage_ = false;  ///< cells of folders that were replaced or removed
-  std::map<std::pair<int64_t, std::string>, int64_t> text_ids_;
+  void remove_garbage() override;
 };
 
 }  // namespace kdgat

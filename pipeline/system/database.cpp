@@ -1,9 +1,15 @@
 #include "pipeline/system/database.h"
 
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include <cstring>
 #include <stdexcept>
+#include <utility>
+
+#include "pipeline/system/owned_fd.h"
 
 namespace kdgat {
 namespace {
@@ -70,19 +76,47 @@ bool Statement::is_null(int column) const {
 
 Database::Database() : handle_(nullptr, close_handle) {
   sqlite3* handle = nullptr;
-  const int code =
-      ::sqlite3_open_v2(":memory:", &handle,
-                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY, nullptr);
+  constexpr int kOfOneThread = SQLITE_OPEN_NOMUTEX;
+  const int code = ::sqlite3_open_v2(
+      ":memory:", &handle,
+      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY | kOfOneThread, nullptr);
   handle_.reset(handle);
   check(code, handle);
 }
 
-Database::Database(std::string_view bytes) : Database() {
-  auto* copy = static_cast<unsigned char*>(::sqlite3_malloc64(bytes.size()));
-  if (copy == nullptr) throw std::runtime_error("out of memory");
-  std::memcpy(copy, bytes.data(), bytes.size());
-  check(::sqlite3_deserialize(handle_.get(), kMain, copy, static_cast<int64_t>(bytes.size()),
-                              static_cast<int64_t>(bytes.size()),
+TableBytes::TableBytes(std::size_t size)
+    : bytes_(static_cast<char*>(::sqlite3_malloc64(size)), ::sqlite3_free), size_(size) {
+  if (!bytes_) throw std::runtime_error("out of memory");
+  // In pages of 4 kB, to clear the memory takes longer than to read the file into it.
+  constexpr std::size_t kLargePage = std::size_t{1} << 21;
+  void* from = bytes_.get();
+  std::size_t room = size;
+  if (std::align(kLargePage, kLargePage, from, room) != nullptr) {
+    ::madvise(from, room / kLargePage * kLargePage, MADV_HUGEPAGE);
+  }
+}
+
+std::optional<TableBytes> TableBytes::of_file(const std::filesystem::path& file,
+                                              std::size_t largest) {
+  const OwnedFd from(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat about {};
+  if (from.get() < 0 || ::fstat(from.get(), &about) != 0 || !S_ISREG(about.st_mode)) return {};
+  const auto size = static_cast<std::size_t>(about.st_size);
+  if (size == 0 || size > largest) return {};
+  TableBytes out(size);
+  for (std::size_t at = 0; at < size;) {
+    const ssize_t got = ::read(from.get(), out.bytes_.get() + at, size - at);
+    if (got <= 0) return {};
+    at += static_cast<std::size_t>(got);
+  }
+  return out;
+}
+
+Database::Database(TableBytes bytes, std::size_t size) : Database() {
+  const auto room = static_cast<int64_t>(bytes.size_);
+  check(::sqlite3_deserialize(handle_.get(), kMain,
+                              reinterpret_cast<unsigned char*>(bytes.bytes_.release()),
+                              static_cast<int64_t>(size), room,
                               SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE),
         handle_.get());
 }

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -40,11 +42,26 @@ class Statement {
   std::unique_ptr<sqlite3_stmt, void (*)(sqlite3_stmt*)> statement_;
 };
 
+/// Bytes of a file in memory that a Database takes over.
+class TableBytes {
+ public:
+  /// None if it is no regular file, cannot be read or is larger than `largest` bytes.
+  static std::optional<TableBytes> of_file(const std::filesystem::path& file, std::size_t largest);
+  std::string_view view() const { return {bytes_.get(), size_}; }
+
+ private:
+  friend class Database;
+  explicit TableBytes(std::size_t size);
+  std::unique_ptr<char, void (*)(void*)> bytes_;
+  std::size_t size_;
+};
+
+/// For one thread at a time.
 class Database {
  public:
   Database();
-  /// Of bytes that bytes() gave, copied.
-  explicit Database(std::string_view bytes);
+  /// Of the first `size` bytes, which bytes() gave.
+  Database(TableBytes bytes, std::size_t size);
 
   Statement prepare(const std::string& sql) const;
   /// Runs commands that have no values and no answers.

@@ -43,6 +43,7 @@ struct Indexed {
                           {{"folder", (first() / "gat").string()}, {"run", kFirstRun}})});
   }
   fs::path file() const { return cache / "runs/index.sqlite"; }
+  fs::path values() const { return RunIndex::values_file(file()); }
   fs::path first() const { return root / "set" / kFirstRun; }
   fs::path second() const { return root / "set" / kSecondRun; }
   /// What every run has for a key.
@@ -118,13 +119,14 @@ TEST_CASE("what was written within two seconds is not kept", "[runs]") {
   index.read_values();
   index.save();
   CHECK_FALSE(fs::exists(runs.file()));
+  CHECK_FALSE(fs::exists(runs.values()));
 }
 
 TEST_CASE("the index of a root follows runs, labels and figures that change", "[runs]") {
   const Indexed runs;
   CHECK(runs.all("gat.lr") == Words{"0.01", "0.002", "0.01"});
   REQUIRE(fs::exists(runs.file()));
-  const std::string whole = read_text(runs.file());
+  const std::string whole = read_text(runs.file()), values = read_text(runs.values());
   const std::size_t read =
       bytes_read_by([&] { CHECK(RunIndex(runs.root.path(), runs.file()).runs().size() == 3); });
   CHECK(read < whole.size() + 200);  // no run.json
@@ -167,18 +169,45 @@ TEST_CASE("the index of a root follows runs, labels and figures that change", "[
     CHECK(runs.all("state") == Words{"done", "interrupted", "done"});
   }
   SECTION("an index that is gone, torn or another program's") {
-    std::string torn = whole;
-    torn[whole.size() / 3] = static_cast<char>(torn[whole.size() / 3] ^ 0x10);
-    for (const std::string& text :
-         {std::string(), whole.substr(0, whole.size() / 2), torn, whole + whole}) {
-      write_text(runs.file(), text);
+    for (const fs::path& file : {runs.file(), runs.values()}) {
+      const std::string whole = read_text(file);
+      std::string torn = whole;
+      torn[whole.size() / 3] = static_cast<char>(torn[whole.size() / 3] ^ 0x10);
+      for (const std::string& text :
+           {std::string(), whole.substr(0, whole.size() / 2), torn, whole + whole}) {
+        write_text(file, text);
+        CHECK(runs.all("gat.lr") == Words{"0.01", "0.002", "0.01"});
+      }
+    }
+  }
+  SECTION("files of the index that are not of the same time") {
+    remove_run(runs.first());
+    CHECK(runs.all("gat.lr") == Words{"-", "0.002"});
+    const std::string later = read_text(runs.values());
+    write_text(runs.values(), values);
+    CHECK(runs.all("gat.lr") == Words{"-", "0.002"});
+    write_text(runs.file(), whole);
+    write_text(runs.values(), later);
+    CHECK(runs.all("gat.lr") == Words{"-", "0.002"});
+  }
+  SECTION("a place that cannot be written") {
+    for (const fs::path& file : {runs.values(), runs.file()}) {
+      fs::remove(file);
+      fs::create_directory(file);  // as if another's
       CHECK(runs.all("gat.lr") == Words{"0.01", "0.002", "0.01"});
     }
   }
-  SECTION("a place that cannot be written") {
-    fs::remove(runs.file());
-    fs::create_directory(runs.file());  // as if another's
-    CHECK(runs.all("gat.lr") == Words{"0.01", "0.002", "0.01"});
+  SECTION("values are read of no file of a step again") {
+    RunIndex known(runs.root.path(), runs.file(), an_hour_on);
+    const std::size_t read = bytes_read_by([&] { known.read_values(); });
+    CHECK(read < values.size() + 200);
+  }
+  SECTION("options of the data of a run that works are read each time") {
+    for (const int window : {50, 60}) {
+      write_run(runs.root.path(), "set", kSecondRun, {step_state("gat", "classifier", "running")},
+                {{"exit_code", nullptr}, {"data", {{"options", {{"window", window}}}}}});
+      CHECK(runs.all("data.window") == Words{"-", std::to_string(window), "100"});
+    }
   }
   SECTION("a disk without room keeps the index that was there") {
     remove_run(runs.first());
@@ -187,7 +216,8 @@ TEST_CASE("the index of a root follows runs, labels and figures that change", "[
       CHECK(runs.all("gat.lr") == Words{"-", "0.002"});
     }
     CHECK(read_text(runs.file()) == whole);
-    CHECK(files_of(runs.file().parent_path()) == Words{"index.sqlite"});
+    CHECK(read_text(runs.values()) == values);
+    CHECK(files_of(runs.file().parent_path()).size() == 2);
   }
   SECTION("two who write it at once") {
     RunIndex one(runs.root.path(), runs.file(), an_hour_on);
