@@ -1,6 +1,7 @@
 """scripts/check_binaries names each thing that a binary lacks, and passes one that has all."""
 import importlib.machinery
 import importlib.util
+import json
 import pathlib
 import shutil
 import subprocess
@@ -17,7 +18,7 @@ SOURCE = """
 const char* where = __FILE__;
 void copy(char* to, const char* from, unsigned long size) {
   char local[64];
-  memcpy(local, from, size);
+  strcpy(local, from);
   memcpy(to, local, size);
 }
 int main(int count, char** words) {
@@ -34,15 +35,20 @@ class CheckBinaries(unittest.TestCase):
         self.folder = pathlib.Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, self.folder)
 
-    def faults(self, *flags):
+    def faults(self, *flags, text=SOURCE):
         source = self.folder / "program.c"
-        source.write_text(SOURCE)
+        source.write_text(text)
         binary = self.folder / "program"
         subprocess.run(["cc", "-w", str(source), "-o", str(binary), *flags], check=True)
         return list(check.Binary(binary).faults({str(self.folder) + "/"}))
 
     def test_a_hardened_binary_without_paths_passes(self):
         self.assertEqual(self.faults(*HARDENED, f"-ffile-prefix-map={self.folder}/="), [])
+
+    def test_blocks_of_a_size_that_nobody_knows_are_no_fault(self):
+        text = SOURCE.replace("strcpy(local, from);", "memcpy(to, from, size);")
+        mapped = f"-ffile-prefix-map={self.folder}/="
+        self.assertEqual(self.faults(*HARDENED, mapped, text=text), [])
 
     def test_each_thing_that_is_missing_is_named(self):
         mapped = f"-ffile-prefix-map={self.folder}/="
@@ -63,6 +69,19 @@ class CheckBinaries(unittest.TestCase):
         self.addCleanup(setattr, check, "NEWEST", newest)
         faults = self.faults(*HARDENED, f"-ffile-prefix-map={self.folder}/=")
         self.assertEqual(len([fault for fault in faults if "newer than manylinux" in fault]), 1)
+
+    def test_a_source_that_is_compiled_without_checks_is_named(self):
+        def entry(target, flags):
+            return {"file": f"{target}.cpp",
+                    "command": f"c++ {flags} -o CMakeFiles/{target}.dir/{target}.cpp.o"}
+
+        checked, unchecked = "-D_FORTIFY_SOURCE=2", "-D_FORTIFY_SOURCE=2 -U_FORTIFY_SOURCE"
+        commands = [entry("kdgat_core", checked), entry("kdgat_graph", unchecked),
+                    entry("kdgat_plugin_score", ""), entry("kdgat_graph_tests", unchecked),
+                    entry("kdgat_test_main", unchecked)]
+        (self.folder / "compile_commands.json").write_text(json.dumps(commands))
+        self.assertEqual([fault.split(":")[0] for fault in check.unchecked_sources(self.folder)],
+                         ["kdgat_graph.cpp", "kdgat_plugin_score.cpp"])
 
     def test_a_folder_without_a_build_is_refused(self):
         self.assertEqual(check.main([str(self.folder)]), 2)
