@@ -70,6 +70,7 @@ kdgat_add_room(kdgat_native stages/engine/live
   bell bus_address bus_reader bus_socket frame_queue frame_source replay)
 kdgat_add_room(kdgat_native stages/engine/model/config config model_header trained_model)
 kdgat_room_options(stages/engine/model/config ${KDGAT_SMALL})
+kdgat_room_options(stages/engine/live ${KDGAT_SMALL})
 kdgat_add_room(kdgat_native stages/engine/kernels/cpu/isa level)
 kdgat_add_room(kdgat_native stages/engine/native layers networks weights)
 # As the kernels of the portable level; and what C sources made from a model do to the bit.
