@@ -25,7 +25,7 @@ using nlohmann::json;
 
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kYoung = 2 * kSecond;
-constexpr std::size_t kAtOnce = 2048;  ///< folders
+constexpr std::size_t kAtOnce = 2048;  ///< folders that are read before their rows are written
 
 int64_t nanoseconds(const timespec& time) { return time.tv_sec * kSecond + time.tv_nsec; }
 
@@ -37,7 +37,7 @@ std::string key_of(const Figure& figure) {
   return figure.model + "." + (figure.part.empty() ? "" : figure.part + ".") + figure.name;
 }
 
-std::optional<ReadFolder> read_step(const std::string& step, const fs::path& folder) {
+ReadFolder read_step(const std::string& step, const fs::path& folder) {
   ReadFolder out;
   const StepConfig config = read_step_config(folder);
   if (config.seed.is_number()) out.options.push_back({"seed", config.seed.dump(), 0});
@@ -72,8 +72,8 @@ std::optional<ReadFolder> read_options(const fs::path& folder) {
 
 fs::path whole_path(const fs::path& path) { return fs::absolute(path).lexically_normal(); }
 
-/// Removes the indexes that nobody wrote for a month, as of roots that are gone; not those of one
-/// root, whose names begin so.
+/// Removes the indexes that nobody wrote for a month, as of roots that are gone. Files whose names
+/// begin with `own` are of the root that is listed, and stay.
 void remove_old(const fs::path& folder, const std::string& own) {
   constexpr auto kMonth = std::chrono::hours(24 * 30);
   const auto now = fs::file_time_type::clock::now();
@@ -290,7 +290,8 @@ void RunIndex::read_values() {
       if (is_known) ids[from + i] = found->second.id;
       const Stamp stamp = folder.stamp_now();
       if (is_known && found->second.stamp == stamp.text) return;
-      auto what = folder.step ? read_step(*folder.step, folder.path) : read_options(folder.path);
+      auto what = folder.step ? std::optional(read_step(*folder.step, folder.path))
+                              : read_options(folder.path);
       const bool is_whole = what.has_value() && !folder.may_change;
       read[i] = std::move(what).value_or(ReadFolder());
       read[i]->name = folder.name;
