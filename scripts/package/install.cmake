@@ -60,7 +60,9 @@ if(KDGAT_ENGINE)
           COMPONENT libtorch OPTIONAL)
   install(CODE "set(from \"${LIBTORCH_ROOT}/lib\")\nset(tree \"${tree}\")" COMPONENT libtorch)
   install(CODE [[
-    file(GLOB libraries ${from}/libc10.so ${from}/libtorch_cpu.so ${from}/libgomp*.so*)
+    # A CUDA build's CPU part asks for two libraries of CUDA.
+    file(GLOB libraries ${from}/libc10.so ${from}/libtorch_cpu.so ${from}/libgomp*.so*
+         ${from}/libcudart.so* ${from}/libcupti.so*)
     if(EXISTS ${from}/libtorch_cuda.so)  # all that it asks for
       file(GLOB libraries ${from}/*.so*)
       list(FILTER libraries EXCLUDE REGEX "python|_test|backend")
