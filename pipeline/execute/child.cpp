@@ -15,33 +15,13 @@
 #include <vector>
 
 #include "kdgat/error.h"
+#include "pipeline/system/subprocess.h"
 
 namespace kdgat {
 namespace {
 
 [[noreturn]] void fail(const std::string& what) {
   throw Error(ExitCode::kStageFailed, what + ": " + std::strerror(errno));
-}
-
-struct Pipe {
-  OwnedFd read, write;
-};
-
-Pipe make_pipe() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail("cannot make a pipe");
-  return {OwnedFd(ends[0]), OwnedFd(ends[1])};
-}
-
-std::vector<std::string> environment_with(const std::map<std::string, std::string>& extra) {
-  std::vector<std::string> out;
-  for (char** at = environ; *at != nullptr; ++at) {
-    const std::string entry = *at;
-    if (!extra.contains(entry.substr(0, entry.find('=')))) out.push_back(entry);
-  }
-  for (const auto& [name, value] : extra)
-    out.push_back(std::string(name).append("=").append(value));
-  return out;
 }
 
 // In the child, descriptors are moved above every target, so that no dup2 overwrites a source.
@@ -93,10 +73,7 @@ Child::Child(const ChildSpec& spec) {
   std::array<char*, 3> arguments{const_cast<char*>(executable.c_str()),
                                  const_cast<char*>(spec.verb.c_str()), nullptr};
   std::vector<std::string> variables = environment_with(spec.environment);
-  std::vector<char*> environment;
-  environment.reserve(variables.size() + 1);
-  for (std::string& variable : variables) environment.push_back(variable.data());
-  environment.push_back(nullptr);
+  const std::vector<char*> environment = null_ended(variables);
   const int output = spec.output_fd >= 0 ? spec.output_fd : STDERR_FILENO;
   const pid_t parent = ::getpid();
   pid_ = ::fork();

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,7 +27,7 @@ struct ChildSpec {
   int request_fd = -1;  ///< becomes standard input
   int output_fd = -1;   ///< becomes standard output and error; -1: the host's error
   int lock_fd = -1;     ///< kept open by the child; -1: none
-  std::map<std::string, std::string> environment;  ///< set on top of the host's
+  std::vector<std::string> environment{};  ///< "NAME=value", set on top of the host's
 };
 
 struct ChildEnd {

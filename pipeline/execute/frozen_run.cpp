@@ -71,10 +71,6 @@ PreparedData read_data(const json& in) {
   return data;
 }
 
-FrozenPacks read_packs(const json& in) {
-  return {in.at("graphs"), in.at("nodes"), in.at("edges"), in.at("min_packs")};
-}
-
 FrozenRun read_run(const json& in) {
   FrozenRun run;
   run.profile = in.at("profile");
@@ -89,9 +85,7 @@ FrozenRun read_run(const json& in) {
   for (const json& item : in.at("steps")) {
     PlannedStep step = read_step(item);
     run.device[step.spec.name] = item.at("device");
-    if (const json& packs = item.at("packs"); !packs.is_null()) {
-      run.packs[step.spec.name] = read_packs(packs);
-    }
+    if (const json& packs = item.at("packs"); !packs.is_null()) run.packs[step.spec.name] = packs;
     run.plan.steps.push_back(std::move(step));
   }
   return run;

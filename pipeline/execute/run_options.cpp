@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
-#include <sstream>
 
 #include "pipeline/cli/command_line.h"
 #include "pipeline/data/data.h"
@@ -124,10 +123,8 @@ RunOptions parse_run_options(const Context& context, const std::vector<std::stri
     profile.config = file;
   };
   const auto read_presets = [&](const std::string& names) {
-    std::istringstream list(names);
-    for (std::string name; std::getline(list, name, ',');) {
-      if (!name.empty()) profile.presets.push_back(name);
-    }
+    const std::vector<std::string> named = parts_of(names, ',');
+    profile.presets.insert(profile.presets.end(), named.begin(), named.end());
   };
   line.value("--preset", read_presets, Offer::kPresets);
   line.value("--config", read_config, Offer::kFiles);

@@ -78,18 +78,19 @@ ChildSpec child_spec(const ProcessSettings& settings, const std::string& allocat
   ChildSpec spec;
   spec.executable = settings.executable;
   spec.lock_fd = settings.lock_fd;
-  spec.environment["OMP_NUM_THREADS"] = std::to_string(settings.threads);
+  spec.environment = {"OMP_NUM_THREADS=" + std::to_string(settings.threads)};
   // Threads wait some microseconds for the next operation before they sleep: waking one takes
   // longer, and those that spin for long take the cores from those that work.
   if (std::getenv("OMP_WAIT_POLICY") == nullptr && std::getenv("GOMP_SPINCOUNT") == nullptr) {
-    spec.environment["OMP_WAIT_POLICY"] = "active";
-    spec.environment["GOMP_SPINCOUNT"] = "5000";
+    spec.environment.insert(spec.environment.end(),
+                            {"OMP_WAIT_POLICY=active", "GOMP_SPINCOUNT=5000"});
   }
   // LibTorch reads it while it loads. The second name is the first one's newer form.
   if (!allocator.empty() && std::getenv("PYTORCH_CUDA_ALLOC_CONF") == nullptr &&
       std::getenv("PYTORCH_ALLOC_CONF") == nullptr) {
-    spec.environment["PYTORCH_CUDA_ALLOC_CONF"] = allocator;
-    spec.environment["PYTORCH_ALLOC_CONF"] = allocator;
+    for (const char* name : {"PYTORCH_CUDA_ALLOC_CONF=", "PYTORCH_ALLOC_CONF="}) {
+      spec.environment.push_back(name + allocator);
+    }
   }
   return spec;
 }

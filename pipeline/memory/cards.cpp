@@ -1,6 +1,5 @@
 #include "pipeline/memory/cards.h"
 
-#include <algorithm>
 #include <cctype>
 
 #include "kdgat/error.h"
@@ -43,16 +42,14 @@ const std::vector<Card>& known_cards() {
 
 Card find_card(const std::string& name) {
   std::vector<std::string> names;
-  std::string all;
   for (const Card& one : known_cards()) {
     if (one.name == plain(name)) return one;
     names.push_back(one.name);
-    all += (all.empty() ? "" : ", ") + one.name;
   }
   const std::string near = nearest(plain(name), names);
   throw Error(ExitCode::kUsage, "unknown card " + name,
-              (near.empty() ? "" : "did you mean " + near + "? ") + "There are " + all +
-                  "; --device 16GiB plans for any size");
+              (near.empty() ? "" : "did you mean " + near + "? ") + "There are " +
+                  joined(names, ", ") + "; --device 16GiB plans for any size");
 }
 
 Card card_of_size(uint64_t bytes) {

@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <set>
-#include <sstream>
 #include <utility>
 
 #include "kdgat/stage_abi.h"
 #include "pipeline/plugin/schema.h"
+#include "pipeline/show/text.h"
 #include "pipeline/system/home_path.h"
 #include "pipeline/system/json_file.h"
 #include "pipeline/system/program.h"
@@ -225,9 +225,8 @@ PluginCatalog PluginCatalog::scan(const std::vector<fs::path>& folders, std::siz
 std::vector<fs::path> PluginCatalog::search_path(const std::vector<fs::path>& first) {
   std::vector<fs::path> folders = first;
   if (const char* listed = std::getenv("KDGAT_PLUGIN_PATH")) {
-    std::stringstream stream(listed);
-    for (std::string part; std::getline(stream, part, ':');) {
-      if (!part.empty()) folders.emplace_back(expand_home_path(part));
+    for (const std::string& part : parts_of(listed, ':')) {
+      folders.emplace_back(expand_home_path(part));
     }
   }
   std::error_code ignored;

@@ -80,9 +80,8 @@ class Chooser {
     if (const StepSpec* step = find_step(out_.steps, wanted)) {
       out_.only = step->name;
     } else if (of_stage.size() > 1) {
-      std::string names;
-      for (const std::string& name : of_stage) names += (names.empty() ? "" : ", ") + name;
-      problems_.push_back({"", "several steps run the stage " + wanted, "name one: " + names});
+      problems_.push_back(
+          {"", "several steps run the stage " + wanted, "name one: " + joined(of_stage, ", ")});
     } else if (of_stage.size() == 1) {
       out_.only = of_stage.front();
     } else {

@@ -47,12 +47,7 @@ bool begins(const fs::path& path, const std::string& content) {
 int64_t append(const fs::path& path, std::string_view text) {
   const OwnedFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   if (fd.get() < 0) cannot_write(path);
-  while (!text.empty()) {
-    const ssize_t wrote = ::write(fd.get(), text.data(), text.size());
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) cannot_write(path);
-    text.remove_prefix(static_cast<std::size_t>(wrote));
-  }
+  if (!write_all(fd.get(), text)) cannot_write(path);
   return ::lseek(fd.get(), 0, SEEK_END);
 }
 

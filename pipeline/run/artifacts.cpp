@@ -228,13 +228,7 @@ void StepFolder::journal(json event) {
   event["time"] = iso_now();
   event["unix"] = unix_now();
   const std::string line = event.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
-  std::size_t done = 0;
-  while (done < line.size()) {
-    const ssize_t wrote = ::write(journal_.get(), line.data() + done, line.size() - done);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) fail("cannot write", path_ / kJournalFile, errno);
-    done += static_cast<std::size_t>(wrote);
-  }
+  if (!write_all(journal_.get(), line)) fail("cannot write", path_ / kJournalFile, errno);
 }
 
 void StepFolder::write(const std::string& file, const json& content) {

@@ -250,4 +250,10 @@ fs::path find_run(const std::string& name, const fs::path& root) {
   return only_run_named(name, root, "run or folder");
 }
 
+std::vector<fs::path> find_runs(const std::vector<std::string>& names, const fs::path& root) {
+  std::vector<fs::path> out;
+  for (const std::string& name : names) out.push_back(find_run(name, root));
+  return out;
+}
+
 }  // namespace kdgat

@@ -34,6 +34,9 @@ std::vector<RunModel> speaking_models(const std::filesystem::path& run,
 
 /// The folder of a run by that folder, or its id or name below `root`. Throws as find_model().
 std::filesystem::path find_run(const std::string& name, const std::filesystem::path& root);
+/// The same of each name.
+std::vector<std::filesystem::path> find_runs(const std::vector<std::string>& names,
+                                             const std::filesystem::path& root);
 
 /// Folders of every run below `root`, in the order of their paths.
 std::vector<std::filesystem::path> runs_below(const std::filesystem::path& root);

@@ -22,15 +22,6 @@ using nlohmann::json;
 constexpr const char* kLabelsLock = "labels.lock";
 constexpr std::size_t kLongestLabel = 100, kLongestNote = 10'000, kMostNotes = 1000;
 
-bool is_utf8_text(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t length = detail::utf8_length(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
-  }
-  return true;
-}
-
 void check_label(const char* what, const std::string& label) {
   if (const std::string problem = label_problem(label); !problem.empty()) {
     throw Error(ExitCode::kUsage, std::string(what) + " \"" + label + "\" " + problem);
@@ -46,7 +37,7 @@ bool RunLabels::has(const std::string& tag) const {
 std::string label_problem(const std::string& label) {
   if (label.empty()) return "is empty";
   if (label.size() > kLongestLabel) return "is longer than 100 bytes";
-  if (!is_utf8_text(label)) return "is not UTF-8";
+  if (!is_utf8(label)) return "is not UTF-8";
   if (holds_control(label)) return "is not one line of text";
   if (label.find_first_of("$`'\"\\") != std::string::npos) {
     return "holds $, \\, ` or a quote (' or \"), which a shell takes for more than text";

@@ -52,6 +52,15 @@ std::optional<double> finite_number(const std::string& text) {
   return value;
 }
 
+std::vector<std::string> parts_of(const std::string& text, char mark) {
+  std::vector<std::string> out;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, mark);) {
+    if (!part.empty()) out.push_back(part);
+  }
+  return out;
+}
+
 std::string shortened(const std::string& text, std::size_t most) {
   if (text.size() <= most) return text;
   const auto is_inside = [&](std::size_t at) {

@@ -1,6 +1,7 @@
 #include "pipeline/slurm/job_failure.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "kdgat/error.h"
@@ -179,30 +180,30 @@ class Judge {
   const StepTrace& trace_;
 };
 
+struct FailureRow {
+  const char* name;
+  Remedy remedy;
+};
+
+const FailureRow& row_of(FailureClass failure) {
+  static constexpr std::array<FailureRow, 11> kRows = {
+      {{"", Remedy::kNone},
+       {"host out of memory", Remedy::kMoreMemory},
+       {"GPU out of memory", Remedy::kSmallerPacks},
+       {"time limit", Remedy::kRequeue},
+       {"preempted", Remedy::kRequeue},
+       {"node failure", Remedy::kExcludeNode},
+       {"failed", Remedy::kStop},
+       {"cancelled", Remedy::kRequeue},
+       {"not as required", Remedy::kStop},
+       {"needs a failed step", Remedy::kRequeue},
+       {"unknown", Remedy::kRequeue}}};
+  return kRows.at(static_cast<std::size_t>(failure));
+}
+
 }  // namespace
 
-Remedy Verdict::remedy() const {
-  switch (failure) {
-    case FailureClass::kNone:
-      return Remedy::kNone;
-    case FailureClass::kHostMemory:
-      return Remedy::kMoreMemory;
-    case FailureClass::kGpuMemory:
-      return Remedy::kSmallerPacks;
-    case FailureClass::kNodeFailure:
-      return Remedy::kExcludeNode;
-    case FailureClass::kBug:
-    case FailureClass::kUnmet:
-      return Remedy::kStop;
-    case FailureClass::kTimeLimit:
-    case FailureClass::kPreemption:
-    case FailureClass::kCancelled:
-    case FailureClass::kNeed:
-    case FailureClass::kUnknown:
-      return Remedy::kRequeue;
-  }
-  return Remedy::kStop;
-}
+Remedy Verdict::remedy() const { return row_of(failure).remedy; }
 
 Verdict judge(const JobReport* report, const StepTrace& trace) {
   if (report != nullptr) return Judge(*report, trace).verdict();
@@ -220,50 +221,16 @@ Verdict judge(const JobReport* report, const StepTrace& trace) {
   return Judge(gone, trace).verdict();
 }
 
-std::string name_of(FailureClass failure) {
-  switch (failure) {
-    case FailureClass::kNone:
-      return "";
-    case FailureClass::kHostMemory:
-      return "host out of memory";
-    case FailureClass::kGpuMemory:
-      return "GPU out of memory";
-    case FailureClass::kTimeLimit:
-      return "time limit";
-    case FailureClass::kPreemption:
-      return "preempted";
-    case FailureClass::kNodeFailure:
-      return "node failure";
-    case FailureClass::kBug:
-      return "failed";
-    case FailureClass::kCancelled:
-      return "cancelled";
-    case FailureClass::kUnmet:
-      return "not as required";
-    case FailureClass::kNeed:
-      return "needs a failed step";
-    case FailureClass::kUnknown:
-      return "unknown";
-  }
-  return "";
-}
+std::string name_of(FailureClass failure) { return row_of(failure).name; }
 
 std::string name_of(Remedy remedy) {
-  switch (remedy) {
-    case Remedy::kNone:
-      return "";
-    case Remedy::kMoreMemory:
-      return "more memory";
-    case Remedy::kSmallerPacks:
-      return "smaller packs";
-    case Remedy::kRequeue:
-      return "submit again";
-    case Remedy::kExcludeNode:
-      return "exclude the node";
-    case Remedy::kStop:
-      return "stop: look at the log";
-  }
-  return "";
+  static constexpr std::array kNames = {"",
+                                        "more memory",
+                                        "smaller packs",
+                                        "submit again",
+                                        "exclude the node",
+                                        "stop: look at the log"};
+  return kNames.at(static_cast<std::size_t>(remedy));
 }
 
 }  // namespace kdgat

@@ -24,6 +24,7 @@ struct StepTrace {
 
 enum class JobPhase { kWaiting, kRunning, kDone, kEnded };
 
+/// Their names and remedies: a table in the same order, in job_failure.cpp.
 enum class FailureClass {
   kNone,
   kHostMemory,

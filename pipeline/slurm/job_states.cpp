@@ -7,6 +7,7 @@
 
 #include "kdgat/error.h"
 #include "pipeline/show/quantity.h"
+#include "pipeline/show/text.h"
 
 namespace kdgat {
 
@@ -187,8 +188,7 @@ JobReports parse_squeue(const std::string& text) {
 JobReports ask_slurm(const std::vector<std::string>& jobs, const RunProgram& run) {
   JobReports reports;
   if (jobs.empty()) return reports;
-  std::string list;
-  for (const std::string& job : jobs) list += (list.empty() ? "" : ",") + job;
+  const std::string list = joined(jobs, ",");
   const auto ask = [&](const std::vector<std::string>& words) {
     const auto answer = run(words);
     return answer && answer->exit_code == 0 ? answer->out : std::string();

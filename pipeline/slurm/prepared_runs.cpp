@@ -4,6 +4,7 @@
 
 #include "pipeline/run/journal.h"
 #include "pipeline/run/step_metrics.h"
+#include "pipeline/show/text.h"
 #include "pipeline/system/signals.h"
 
 namespace kdgat {
@@ -93,9 +94,7 @@ class Preparing {
   /// In a preview the script is shown all the same: once for all steps that it concerns.
   void warn_of_gpus() {
     if (without_gpu_stages_.empty()) return;
-    std::string steps;
-    for (const std::string& step : without_gpu_stages_) steps += (steps.empty() ? "" : ", ") + step;
-    status_.message("warning", steps + kNoGpuStages);
+    status_.message("warning", joined(without_gpu_stages_, ", ") + kNoGpuStages);
   }
 
   /// What a card that is not here is planned with; the plan is made on this machine's CPU then.

@@ -113,12 +113,6 @@ double minutes_of_clock(const std::string& text) {
   return (has_days ? static_cast<double>(days * kDay) : 0) + clock;
 }
 
-std::string listed(const std::vector<std::string>& names) {
-  std::string out;
-  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
-  return out;
-}
-
 fs::path find_site(const std::string& name, const std::vector<fs::path>& folders) {
   if (fs::is_regular_file(name)) return name;
   for (const fs::path& folder : folders) {
@@ -126,9 +120,9 @@ fs::path find_site(const std::string& name, const std::vector<fs::path>& folders
   }
   const std::vector<std::string> known = site_names(folders);
   const std::string near = nearest(name, known);
-  throw Error(
-      ExitCode::kUsage, "no site profile is called " + name,
-      near.empty() ? "a YAML file, or one of: " + listed(known) : "did you mean " + near + "?");
+  throw Error(ExitCode::kUsage, "no site profile is called " + name,
+              near.empty() ? "a YAML file, or one of: " + joined(known, ", ")
+                           : "did you mean " + near + "?");
 }
 
 /// Puts a key under its own name with a checked value, or says what is wrong.
@@ -291,9 +285,9 @@ std::vector<Diagnostic> SiteProfile::unknown_steps(const std::vector<std::string
         });
     if (is_known || !told.insert(a.target).second) continue;
     const std::string near = nearest(a.target, known);
-    problems.push_back(
-        Diagnostic{a.origin, "no stage or step is called " + a.target,
-                   near.empty() ? "there are " + listed(known) : "did you mean " + near + "?"});
+    problems.push_back(Diagnostic{
+        a.origin, "no stage or step is called " + a.target,
+        near.empty() ? "there are " + joined(known, ", ") : "did you mean " + near + "?"});
   }
   return problems;
 }

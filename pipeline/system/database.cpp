@@ -28,30 +28,28 @@ void check(int code, sqlite3* handle) {
 
 Statement::Statement(sqlite3_stmt* statement) : statement_(statement, close_statement) {}
 
+void Statement::expect(int code) const { check(code, ::sqlite3_db_handle(statement_.get())); }
+
 void Statement::bind(int mark, std::string_view text) {
-  check(::sqlite3_bind_text64(statement_.get(), mark, text.data(), text.size(), SQLITE_TRANSIENT,
-                              SQLITE_UTF8),
-        ::sqlite3_db_handle(statement_.get()));
+  expect(::sqlite3_bind_text64(statement_.get(), mark, text.data(), text.size(), SQLITE_TRANSIENT,
+                               SQLITE_UTF8));
 }
 
 void Statement::bind(int mark, int64_t value) {
-  check(::sqlite3_bind_int64(statement_.get(), mark, value), ::sqlite3_db_handle(statement_.get()));
+  expect(::sqlite3_bind_int64(statement_.get(), mark, value));
 }
 
 void Statement::bind(int mark, double value) {
-  check(::sqlite3_bind_double(statement_.get(), mark, value),
-        ::sqlite3_db_handle(statement_.get()));
+  expect(::sqlite3_bind_double(statement_.get(), mark, value));
 }
 
-void Statement::bind_null(int mark) {
-  check(::sqlite3_bind_null(statement_.get(), mark), ::sqlite3_db_handle(statement_.get()));
-}
+void Statement::bind_null(int mark) { expect(::sqlite3_bind_null(statement_.get(), mark)); }
 
 bool Statement::next() {
   const int code = ::sqlite3_step(statement_.get());
   if (code == SQLITE_ROW) return true;
   const int reset = ::sqlite3_reset(statement_.get());
-  check(code == SQLITE_DONE ? reset : code, ::sqlite3_db_handle(statement_.get()));
+  expect(code == SQLITE_DONE ? reset : code);
   return false;
 }
 

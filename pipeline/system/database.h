@@ -39,6 +39,7 @@ class Statement {
  private:
   friend class Database;
   explicit Statement(sqlite3_stmt* statement);
+  void expect(int code) const;  // throws for one that is a failure
   std::unique_ptr<sqlite3_stmt, void (*)(sqlite3_stmt*)> statement_;
 };
 

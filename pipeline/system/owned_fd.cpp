@@ -4,10 +4,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 
 #include "kdgat/error.h"
+#include "pipeline/system/subprocess.h"
 
 namespace kdgat {
 
@@ -22,6 +24,22 @@ OwnedFd& OwnedFd::operator=(OwnedFd&& other) noexcept {
 void OwnedFd::reset() {
   if (fd_ >= 0) ::close(fd_);
   fd_ = -1;
+}
+
+Pipe make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw StartError("cannot make a pipe", errno);
+  return {OwnedFd(ends[0]), OwnedFd(ends[1])};
+}
+
+bool write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t wrote = ::write(fd, text.data(), text.size());
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(wrote));
+  }
+  return true;
 }
 
 OwnedFd open_file(const std::filesystem::path& path, int flags) {

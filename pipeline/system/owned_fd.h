@@ -1,8 +1,9 @@
-// A file descriptor with an owner. Knows no folder and no process.
+// File descriptors with an owner, and what is written to one. Knows no folder and no process.
 #pragma once
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace kdgat {
@@ -22,6 +23,15 @@ class OwnedFd {
  private:
   int fd_;
 };
+
+struct Pipe {
+  OwnedFd read, write;
+};
+/// Closed in programs that are started. Throws StartError, see system/subprocess.h.
+Pipe make_pipe();
+
+/// Writes all of the text. False where the descriptor takes no more: errno says why.
+bool write_all(int fd, std::string_view text);
 
 /// Opens or makes a file. Throws Error(kData) naming it and the system's reason.
 OwnedFd open_file(const std::filesystem::path& path, int flags);

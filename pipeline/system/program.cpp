@@ -29,16 +29,6 @@ namespace fs = std::filesystem;
   throw Error(ExitCode::kStageFailed, "cannot start " + program + ": " + std::strerror(reason));
 }
 
-struct Pipe {
-  Pipe() {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail("a program", errno);
-    read = OwnedFd(ends[0]);
-    write = OwnedFd(ends[1]);
-  }
-  OwnedFd read, write;
-};
-
 /// Reads both streams to their ends; stops early when `give_up` says so.
 void read_all(OwnedFd& out, OwnedFd& err, ProgramOutput& into,
               const std::function<bool()>& give_up) {
@@ -66,7 +56,7 @@ std::optional<ProgramOutput> run(const std::vector<std::string>& words, const fs
   const bool is_name = words.front().find('/') == std::string::npos;
   if (is_name) all.front() = program_path(words.front());
   if (all.front().empty()) return std::nullopt;
-  Pipe out, err;
+  Pipe out = make_pipe(), err = make_pipe();
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);

@@ -35,6 +35,8 @@ bool wait_for(int fd, short events, Deadline until, const std::function<bool()>&
   }
 }
 
+}  // namespace
+
 std::vector<std::string> environment_with(const std::vector<std::string>& extra) {
   std::vector<std::string> out = extra;
   for (char** at = environ; *at != nullptr; ++at) {
@@ -48,8 +50,6 @@ std::vector<std::string> environment_with(const std::vector<std::string>& extra)
   return out;
 }
 
-}  // namespace
-
 Deadline deadline_in(double seconds) {
   return std::chrono::steady_clock::now() +
          std::chrono::duration_cast<std::chrono::steady_clock::duration>(
@@ -58,22 +58,14 @@ Deadline deadline_in(double seconds) {
 
 Subprocess::Subprocess(const std::vector<std::string>& command,
                        const std::vector<std::string>& environment) {
-  std::array<int, 2> in{}, out{};
-  if (::pipe2(in.data(), O_CLOEXEC) != 0) {
-    throw StartError("cannot make a pipe", errno);
-  }
-  const OwnedFd read_end(in[0]);
-  input_ = OwnedFd(in[1]);
-  if (::pipe2(out.data(), O_CLOEXEC) != 0) {
-    throw StartError("cannot make a pipe", errno);
-  }
-  output_ = OwnedFd(out[0]);
-  const OwnedFd write_end(out[1]);
+  Pipe in = make_pipe(), out = make_pipe();
+  input_ = std::move(in.write);
+  output_ = std::move(out.read);
 
   posix_spawn_file_actions_t files;
   ::posix_spawn_file_actions_init(&files);
-  ::posix_spawn_file_actions_adddup2(&files, read_end.get(), STDIN_FILENO);
-  ::posix_spawn_file_actions_adddup2(&files, write_end.get(), STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&files, in.read.get(), STDIN_FILENO);
+  ::posix_spawn_file_actions_adddup2(&files, out.write.get(), STDOUT_FILENO);
   ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawnattr_t how;
   ::posix_spawnattr_init(&how);

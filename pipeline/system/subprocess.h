@@ -72,6 +72,9 @@ class Subprocess {
   std::string partial_;
 };
 
+/// Of this process, with these "NAME=value" in the place of its own of that name.
+std::vector<std::string> environment_with(const std::vector<std::string>& extra);
+
 /// As posix_spawn() takes them, with a null at the end; into `words`, which must last as long.
 std::vector<char*> null_ended(std::vector<std::string>& words);
 

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -59,9 +58,9 @@ struct ReplicateLine {
 
 struct ReplicateSettings {
   std::filesystem::path executable = "/proc/self/exe";
-  ReplicateRequest request{};  ///< what the processes are told, but for the seed
-  std::map<std::string, std::string> environment{};  ///< of theirs, on top of this one's
-  std::size_t at_once = 1;                           ///< at least 1
+  ReplicateRequest request{};              ///< what the processes are told, but for the seed
+  std::vector<std::string> environment{};  ///< of theirs, see ChildSpec
+  std::size_t at_once = 1;                 ///< at least 1
   int64_t room = 0;   ///< bytes for all of them; 0 = not known: at_once alone counts
   int64_t bytes = 0;  ///< that one is expected to need; not more than the room
 };

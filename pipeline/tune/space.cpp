@@ -1,13 +1,13 @@
 #include "pipeline/tune/space.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <random>
 #include <set>
 
 #include "kdgat/text.h"
+#include "pipeline/show/text.h"
 
 namespace kdgat {
 namespace {
@@ -38,13 +38,6 @@ std::vector<std::string> parts_of(const std::string& text) {
   return out;
 }
 
-std::optional<double> number_of(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 [[noreturn]] void refuse(const std::string& key, const std::string& what, const std::string& hint) {
   throw Error(ExitCode::kUsage, key + ": " + what, hint);
 }
@@ -59,8 +52,8 @@ std::optional<ValueRange> read_range(const std::string& key, const std::string& 
   const auto scale = kScales.find(text.substr(0, open));
   if (scale == kScales.end()) return std::nullopt;
   const std::vector<std::string> ends = parts_of(text.substr(open + 1, text.size() - open - 2));
-  const auto from = ends.size() == 2 ? number_of(ends[0]) : std::nullopt;
-  const auto to = ends.size() == 2 ? number_of(ends[1]) : std::nullopt;
+  const auto from = ends.size() == 2 ? finite_number(ends[0]) : std::nullopt;
+  const auto to = ends.size() == 2 ? finite_number(ends[1]) : std::nullopt;
   const char* form = "a range is uniform(FROM,TO), log(FROM,TO) or int(FROM,TO)";
   if (!from || !to || *from > *to) refuse(key, text + " is not a range", form);
   if (scale->second == ValueRange::Scale::kLog && *from <= 0) {

@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 
 #include "kdgat/exact_json.h"
 #include "pipeline/system/log.h"
+#include "pipeline/system/subprocess.h"
 
 namespace kdgat {
 
@@ -20,15 +20,11 @@ TrialProcess::TrialProcess(std::filesystem::path log_file, const ProcessSettings
       log_file_(std::move(log_file)),
       output_(open_file(log_file_, O_WRONLY | O_APPEND | O_CREAT)),
       kills_before_(settings.machine.oom_kills()) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    throw Error(ExitCode::kStageFailed, std::string("cannot make a pipe: ") + std::strerror(errno));
-  }
-  const OwnedFd read(ends[0]);
-  requests_ = OwnedFd(ends[1]);
+  Pipe requests = make_pipe();
+  requests_ = std::move(requests.write);
   ChildSpec spec = child_spec(settings_, settings_.allocator);
   spec.verb = "trials-child";
-  spec.request_fd = read.get();
+  spec.request_fd = requests.read.get();
   spec.output_fd = output_.get();
   child_ = std::make_unique<Child>(spec);
 }
@@ -41,13 +37,7 @@ TrialProcess::~TrialProcess() {
 }
 
 void TrialProcess::write(const json& line) {
-  const std::string text = exact_dump(line) + "\n";
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t wrote = ::write(requests_.get(), text.data() + done, text.size() - done);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) return;  // it has died: poll() says so
-    done += static_cast<std::size_t>(wrote);
-  }
+  write_all(requests_.get(), exact_dump(line) + "\n");  // one that has died: poll() says so
 }
 
 void TrialProcess::start(int64_t id, const StageCall& call) {

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <iostream>
 #include <iterator>
 #include <ostream>
@@ -12,6 +11,7 @@
 
 #include "kdgat/exact_json.h"
 #include "pipeline/execute/child.h"
+#include "pipeline/system/owned_fd.h"
 #include "pipeline/tune/replicate_runs.h"
 #include "pipeline/verbs/commands/run_command.h"
 #include "pipeline/verbs/json/json_forms.h"
@@ -35,24 +35,12 @@ class DescriptorBuffer : public std::streambuf {
     return traits_type::not_eof(c);
   }
   std::streamsize xsputn(const char* text, std::streamsize size) override {
-    for (std::streamsize done = 0; done < size;) {
-      const ssize_t wrote = ::write(fd_, text + done, static_cast<std::size_t>(size - done));
-      if (wrote < 0 && errno == EINTR) continue;
-      if (wrote < 0) break;
-      done += wrote;
-    }
+    write_all(fd_, {text, static_cast<std::size_t>(size)});
     return size;
   }
 
  private:
   int fd_;
-};
-
-/// Takes what it writes nowhere: results are read from the run's folder.
-class NoBuffer : public std::streambuf {
- protected:
-  int_type overflow(int_type c) override { return traits_type::not_eof(c); }
-  std::streamsize xsputn(const char*, std::streamsize size) override { return size; }
 };
 
 int run_replicate(Context& context, const ReplicateRequest& request, std::ostream& host) {
@@ -78,8 +66,8 @@ int replicate_verb(Context& context, const std::vector<std::string>&) {
     throw Error(ExitCode::kUsage, "replicate-child is started by kdgat run --seeds");
   }
   DescriptorBuffer to_host(kEventsFd);
-  NoBuffer nowhere;
-  std::ostream host(&to_host), results(&nowhere);
+  // Results are read from the run's folder.
+  std::ostream host(&to_host), results(nullptr);
   ReplicateLine end;
   try {
     Context own{results, host, std::move(context.catalog), context.plugin_folders, true, 0, {}};

@@ -110,9 +110,7 @@ int report_verb(Context& context, const std::vector<std::string>& arguments) {
     throw Error(ExitCode::kUsage, "kdgat report needs a run",
                 "a run's id or folder; kdgat runs list shows them");
   }
-  std::vector<fs::path> folders;
-  folders.reserve(names.size());
-  for (const std::string& name : names) folders.push_back(find_run(name, root));
+  const std::vector<fs::path> folders = find_runs(names, root);
   const std::vector<ReportRun> runs = read_reports(folders, context.catalog);
   std::string notes;
   if (!notes_file.empty()) notes = small_file(notes_file, kLargestNotes);

@@ -28,6 +28,7 @@
 #include "pipeline/system/machine.h"
 #include "pipeline/system/record.h"
 #include "pipeline/system/signals.h"
+#include "pipeline/verbs/json/json_forms.h"
 
 namespace kdgat {
 namespace {
@@ -39,14 +40,8 @@ constexpr unsigned kGraceSeconds = 10;
 bool is_open(int fd) { return ::fcntl(fd, F_GETFD) != -1; }
 
 void write_line(int fd, const nlohmann::json& line) {
-  const std::string text =
-      line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t wrote = ::write(fd, text.data() + done, text.size() - done);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) return;  // the host is gone: the watch below ends this process
-    done += static_cast<std::size_t>(wrote);
-  }
+  // Where the host is gone, the watch below ends this process.
+  write_all(fd, json_line(line));
 }
 
 /// Waits for exit codes from the host for as long as it lives; runs in a thread of its own.

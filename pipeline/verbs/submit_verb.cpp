@@ -28,9 +28,8 @@ class SubmitCommand {
         submitter_(run_program),
         runs_{session_, typed_line(context, "kdgat submit", words),
               flags_.seeds.empty() ? std::vector<int64_t>{session_.profile.seed} : flags_.seeds} {
-    std::vector<std::string> stages;
-    for (const auto& [name, plugin] : context.catalog.all()) stages.push_back(name);
-    const std::vector<Diagnostic> problems = site_.unknown_steps(session_.step_names(), stages);
+    const std::vector<Diagnostic> problems =
+        site_.unknown_steps(session_.step_names(), stage_names(context.catalog));
     if (!problems.empty()) throw Error(ExitCode::kUsage, problems);
     status_ = terminal_status(context);
     std::vector<std::string> names = session_.step_names();

@@ -82,9 +82,8 @@ if something could not be written or sent, and says what.
 
 int sync_verb(Context& context, const std::vector<std::string>& arguments) {
   const SyncWords words = parse(context, arguments);
-  std::vector<fs::path> runs;
-  for (const std::string& name : words.runs) runs.push_back(find_run(name, words.root));
-  if (words.runs.empty()) runs = runs_below(words.root);
+  const std::vector<fs::path> runs =
+      words.runs.empty() ? runs_below(words.root) : find_runs(words.runs, words.root);
   if (runs.empty()) {
     throw Error(ExitCode::kData, "no runs in " + words.root,
                 "name a run's folder or id; --root DIR names another place");

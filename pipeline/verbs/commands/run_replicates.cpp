@@ -171,7 +171,9 @@ class SeedsCommand {
     }
     const char* path = std::getenv(kPluginPath);
     if (path != nullptr && *path != '\0') folders.emplace_back(path);
-    if (!folders.empty()) out.environment[kPluginPath] = joined(folders, ":");
+    if (!folders.empty()) {
+      out.environment = {std::string(kPluginPath) + "=" + joined(folders, ":")};
+    }
     out.request = {.words = typed_.words,
                    .threads = shape_.threads,
                    .replicate_of = group,

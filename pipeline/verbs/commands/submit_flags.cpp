@@ -1,7 +1,9 @@
 #include "pipeline/verbs/commands/submit_flags.h"
 
-#include <set>
-#include <sstream>
+#include <algorithm>
+
+#include "pipeline/profile/seed_words.h"
+#include "pipeline/show/text.h"
 
 namespace kdgat {
 
@@ -30,28 +32,13 @@ void SubmitFlags::read_seeds(CommandLine& line, const std::string& word) {
   const std::string begin = "seeds=";
   if (word.rfind(begin, 0) != 0)
     return line.problem("an array is one of seeds, not " + word, kHint);
-  std::set<int64_t> found;
-  std::istringstream parts(word.substr(begin.size()));
-  for (std::string part; std::getline(parts, part, ',');) {
-    const std::size_t dots = part.find("..");
-    const std::string first = part.substr(0, dots);
-    const std::string last = dots == std::string::npos ? first : part.substr(dots + 2);
-    constexpr std::size_t kDigits = 9;
-    const auto is_number = [](const std::string& text) {
-      return !text.empty() && text.size() <= kDigits &&
-             text.find_first_not_of("0123456789") == std::string::npos;
-    };
-    constexpr int64_t kMost = 1000;  // as many tasks as SLURM takes unless told otherwise
-    if (!is_number(first) || !is_number(last) || std::stoll(last) < std::stoll(first)) {
-      return line.problem("--array: \"" + part + "\" is not a seed or a range of seeds", kHint);
-    }
-    if (std::stoll(last) - std::stoll(first) >= kMost) {
-      return line.problem("--array: " + part + " are too many seeds for one array", kHint);
-    }
-    for (int64_t seed = std::stoll(first); seed <= std::stoll(last); ++seed) found.insert(seed);
+  try {
+    seeds = kdgat::read_seeds(parts_of(word.substr(begin.size()), ','));
+  } catch (const Error& error) {
+    return line.problem("--array: " + error.diagnostics().front().message, kHint);
   }
-  if (found.empty()) return line.problem("--array names no seed", kHint);
-  seeds.assign(found.begin(), found.end());
+  std::sort(seeds.begin(), seeds.end());
+  if (seeds.empty()) line.problem("--array names no seed", kHint);
 }
 
 }  // namespace kdgat

@@ -36,13 +36,6 @@ std::vector<KeyLine> key_lines(const std::string& keys) {
   return out;
 }
 
-std::vector<std::string> parts_between(const std::string& text, char mark) {
-  std::istringstream in(text);
-  std::vector<std::string> out;
-  for (std::string one; std::getline(in, one, mark);) out.push_back(one);
-  return out;
-}
-
 const JsonPart* find_part(const std::string& name) {
   static const std::vector<JsonPart> parts = [] {
     std::vector<JsonPart> out;
@@ -81,11 +74,11 @@ class SchemaBuilder {
 
   void add(ordered_json& object, const KeyLine& line) {
     ordered_json* at = &object;
-    const std::vector<std::string> names = parts_between(line.path, '.');
+    const std::vector<std::string> names = parts_of(line.path, '.');
     for (std::size_t i = 0; i < names.size(); ++i) {
       at = &below(*at, names[i], i + 1 == names.size(), line);
     }
-    const std::vector<std::string> types = parts_between(line.type, '|');
+    const std::vector<std::string> types = parts_of(line.type, '|');
     if (types.empty()) refuse(line);
     const std::string& first = types.front();
     ordered_json names_of_types = ordered_json::array();

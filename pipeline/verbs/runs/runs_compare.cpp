@@ -25,13 +25,6 @@ constexpr const char* kLegend =
 
 constexpr std::size_t kLegendWidth = 80;
 
-std::vector<fs::path> find_runs(const std::vector<std::string>& names, const std::string& root) {
-  std::vector<fs::path> out;
-  out.reserve(names.size());
-  for (const std::string& name : names) out.push_back(find_run(name, root));
-  return out;
-}
-
 Compared read_compared(const std::vector<std::string>& names, const std::string& root,
                        bool is_by_run) {
   Compared out;

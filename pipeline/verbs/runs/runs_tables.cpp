@@ -1,6 +1,5 @@
 // kdgat runs pivot and kdgat runs export: runs as tables for other programs and for papers.
 #include <ostream>
-#include <sstream>
 
 #include "kdgat/text.h"
 #include "pipeline/run/plan.h"
@@ -16,15 +15,6 @@ namespace kdgat {
 namespace {
 
 using nlohmann::json;
-
-std::vector<std::string> list_of(const std::string& text) {
-  std::vector<std::string> out;
-  std::istringstream words(text);
-  for (std::string word; std::getline(words, word, ',');) {
-    if (!word.empty()) out.push_back(word);
-  }
-  return out;
-}
 
 /// A run of replicates has no figures: its replicates have.
 std::vector<std::size_t> single_runs(RunIndex& index, const RunFilter& filter) {
@@ -52,9 +42,9 @@ PivotWords read_pivot_words(Context& context, const std::vector<std::string>& wo
     const std::string key = word.substr(0, equal);
     const std::string value = equal == std::string::npos ? "" : word.substr(equal + 1);
     if (key == "rows") {
-      out.rows = list_of(value);
+      out.rows = parts_of(value, ',');
     } else if (key == "cols") {
-      out.cols = list_of(value);
+      out.cols = parts_of(value, ',');
     } else if (key == "value") {
       out.value = value;
     } else {

@@ -72,7 +72,8 @@ TEST_CASE("kdgat submit refuses what it does not know", "[slurm]") {
   CHECK_THAT(refused("--slurm tme=2h"), Contains("did you mean time?"));
   CHECK_THAT(refused("--slurm time"), Contains("key=value"));
   CHECK_THAT(refused("--slurm frist.time=1h"), Contains("did you mean first?"));
-  CHECK_THAT(refused("--array seeds=5..1"), Contains("is not a seed or a range of seeds"));
+  CHECK_THAT(refused("--array seeds=5..1"), Contains("\"5..1\" ends before it begins"));
+  CHECK_THAT(refused("--array seeds=1,x"), Contains("neither a seed nor a range of seeds"));
   CHECK_THAT(refused("--array lr=1..2"), Contains("array is one of seeds"));
   CHECK_THAT(refused("stps=3"), Contains("did you mean steps?"));
   CHECK(cluster.calls().empty());
