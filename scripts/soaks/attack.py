@@ -18,7 +18,7 @@ PARTS = ("kills", "disks", "flips", "hostile", "documents", "names", "completion
          "limits", "large")
 # What of each part is tried: all, and of a sample.
 SIZES = {"kills": (60, 3), "disks": (64, 3), "flips": (1000, 8), "trainings": (20, 1), "names": (None, 6),
-         "sizes": (None, [100, 400]), "hostile": (None, None), "seconds": (34000, 120),
+         "sizes": (None, [100, 400]), "seconds": (34000, 120),
          "megabytes": (None, [60]), "limits": (None, 1), "runs": (None, 3), "commands": (None, 1), "signals": (None, 1)}
 
 
@@ -57,7 +57,7 @@ def main(words):
     if not args.kdgat.is_file():
         sys.exit(f"soak: {args.kdgat} is not there: scripts/build makes it")
     with tempfile.TemporaryDirectory(prefix="kdgat-soak.") as temporary:
-        scratch = args.keep.resolve() if args.keep else pathlib.Path(temporary)
+        scratch = pathlib.Path(args.keep or temporary).resolve()
         rows = []
         for part in args.only or PARTS:
             print(f"soak: {part}", file=sys.stderr, flush=True)

@@ -7,7 +7,6 @@ keeps it going for ever.
 run(options) reads of `options`: kdgat (the program) and scratch (an empty folder)."""
 import itertools
 import json
-import pathlib
 import re
 import signal
 import socket
@@ -133,7 +132,6 @@ def _clocks(options, made):
 
 def run(options):
     """A row for each attack."""
-    options.scratch = pathlib.Path(options.scratch).resolve()
     made = material(options)
     log, rows = _own_log(made, options.scratch)
     return [*_replays(options, made, log), *_by_udp(options, made, rows), *_clocks(options, made)]

@@ -4,7 +4,6 @@ line with what it offers is entered, and whatever it offers is one word.
 run(options) reads of `options`: kdgat (the program), scratch (an empty folder) and runs (how many names; None =
 all)."""
 import os
-import pathlib
 import shutil
 import subprocess
 
@@ -47,14 +46,13 @@ def _attempt(folder, path, name):
 
 def run(options):
     """A row for each name."""
-    scratch = pathlib.Path(options.scratch).resolve()
     if shutil.which("bash") is None:
         return [row("completion", "-", True, "skipped: there is no bash")]
-    programs = scratch / "bin"
+    programs = options.scratch / "bin"
     programs.mkdir()
-    (programs / "kdgat").symlink_to(pathlib.Path(options.kdgat).resolve())
+    (programs / "kdgat").symlink_to(options.kdgat)
     path, rows = f"{programs}:{os.environ['PATH']}", []
-    sound = scratch / "sound"
+    sound = options.scratch / "sound"
     sound.mkdir()
     done = command(options, ("run", "example", "steps=1", "--name", "plain-name"), sound)
     if done.code != 0:
@@ -66,7 +64,7 @@ def run(options):
                     f"offered {offered}"))
     for number, name in enumerate(NAMES[:options.runs]):
         name = name if isinstance(name, bytes) else name.encode()
-        folder = scratch / str(number)
+        folder = options.scratch / str(number)
         shutil.copytree(sound, folder)
         target = os.fsencode(folder / run_of.parent) + b"/" + name
         refused = "refused as a name"

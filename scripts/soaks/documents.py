@@ -8,7 +8,6 @@ run(options) reads of `options`: kdgat (the program), scratch (an empty folder),
 (how many limits and names; None = all)."""
 import json
 import os
-import pathlib
 import shutil
 
 from soaks.material import command, material, row
@@ -107,7 +106,6 @@ def _is_json(text):
 
 def run(options):
     """A row for each file, command and limit."""
-    options.scratch = pathlib.Path(options.scratch).resolve()
     made = material(options)
     rows = list(_names(options, made))
     for megabytes in options.megabytes or (60, 120, 300):

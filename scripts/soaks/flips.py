@@ -13,6 +13,8 @@ import struct
 import subprocess
 import time
 
+from soaks.material import row
+
 # kind, options of `kdgat data synth`, stage that is run on it
 KINDS = (("can", ("seconds=10",), "autoencoder"), ("tree", ("graphs=12", "nodes=40"), "gtssl"),
          ("text", ("graphs=60", "nodes=40"), "textgcn"), ("ratings", ("graphs=30", "nodes=12"), "graphsage"))
@@ -92,9 +94,9 @@ def attack(options, kind, synth, stage, folder, is_believed):
                 wrong.append(f"byte {at} bit {bit}: not found")
         else:
             refused += 1
-    return {"part": "flips", "case": f"{kind}, {'ranges alone' if is_believed else 'hashes read'}",
-            "good": not wrong, "figure": f"{crashed} crashed, {refused} refused, {silent} silent",
-            "outcome": "; ".join(wrong[:3]) or ("no crash" if is_believed else "silent in padding alone")}
+    return row("flips", f"{kind}, {'ranges alone' if is_believed else 'hashes read'}", not wrong,
+               "; ".join(wrong[:3]) or ("no crash" if is_believed else "silent in padding alone"),
+               f"{crashed} crashed, {refused} refused, {silent} silent")
 
 
 def run(options):

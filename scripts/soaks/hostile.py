@@ -8,15 +8,11 @@ import gzip
 import io
 import json
 import os
-import pathlib
 import random
-import signal
-import subprocess
 import tarfile
-import tempfile
-import time
 
-SECONDS = 600  # of a command that hangs; no other takes as long
+from soaks.material import command, row
+
 MOST_MIB = 300  # resident
 DEEP = 200_000
 WORDS = "the company said its profit rose in the first quarter"
@@ -80,48 +76,15 @@ def inputs(folder, chance):
     yield "a name that is not UTF-8", write(folder / os.fsdecode(b"caf\xe9") / "a.log", LOG * 500)
 
 
-def has_open(process, path):
-    """Whether a process has opened a file, which it then waits for."""
-    for fd in pathlib.Path(f"/proc/{process.pid}/fd").glob("*"):
-        try:
-            if os.readlink(fd) == str(path):
-                return True
-        except OSError:
-            pass  # it was closed meanwhile
-    return False
-
-
-def command(options, folder, words, waits_for=None):
-    """(verdict, exit code, seconds, MiB, what it said); interrupted once it has opened `waits_for`."""
-    start = time.monotonic()
-    with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen([options.kdgat, *words], cwd=folder, stdin=subprocess.DEVNULL, stdout=said,
-                                   stderr=subprocess.STDOUT,
-                                   env={**os.environ, "XDG_CACHE_HOME": str(folder / "cache")})
-        ended, is_told, hung = 0, waits_for is None, False
-        while not ended:
-            time.sleep(0.01)
-            if not is_told and has_open(process, waits_for):
-                process.send_signal(signal.SIGINT)
-                is_told = True
-            if not hung and time.monotonic() - start >= SECONDS:
-                process.kill()
-                hung = True
-            ended, status, used = os.wait4(process.pid, os.WNOHANG)
-        said.seek(0)
-        text = said.read().decode(errors="replace")
-    seconds, mib = time.monotonic() - start, used.ru_maxrss / 1024
-    code = process.returncode = os.waitstatus_to_exitcode(status)
-    wanted = (0, 2, 3) if waits_for is None else (130,)
-    sound = not hung and code in wanted and "json.exception" not in text and mib < MOST_MIB
-    return sound, code, seconds, mib, text.strip().splitlines()[:1]
-
-
-def result(what, words, answer):
-    sound, code, seconds, mib, said = answer
-    wrong = f"kdgat {' '.join(words)}: {' '.join(said)}"[:200]
-    return {"part": "hostile", "case": what, "good": sound, "outcome": "" if sound else wrong,
-            "figure": f"exit {code}, {seconds:.1f} s, {mib:.0f} MiB"}
+def result(options, case, words, waits_for=None):
+    """The row of a command; it is interrupted once it has opened `waits_for`."""
+    done = command(options, words, options.scratch, waits_for=waits_for)
+    wanted, text = (0, 2, 3) if waits_for is None else (130,), done.err + done.out
+    sound = done.code in wanted and "json.exception" not in text and done.mib < MOST_MIB
+    shown, said = " ".join(map(os.fsdecode, words)), " ".join(text.strip().splitlines()[:1])
+    wrong = f"kdgat {shown}: {said}"[:200].encode(errors="replace").decode()
+    return row("hostile", case, sound, "" if sound else wrong,
+               f"exit {done.code}, {done.seconds:.1f} s, {done.mib:.0f} MiB")
 
 
 def runs_of_others(options, folder):
@@ -137,10 +100,10 @@ def runs_of_others(options, folder):
                  "records of another type": json.dumps({**sound, "records": [1], "data": "x", "device": {}})}
     for name, document in documents.items():
         write(run / "run.json", document)
-        for verb in (["report", str(run)], ["runs", "show", str(run)], ["runs", "list", "--root", "runs"],
-                     ["sync", str(run), "--to", str(folder / "mlflow")]):
-            words = [verb[0], *verb[1:]]
-            yield result(f"{' '.join(verb[:1])}: run.json {name}", words, command(options, folder, words))
+        for words in (["report", str(run)], ["runs", "show", str(run)],
+                      ["runs", "list", "--root", "runs"],
+                      ["sync", str(run), "--to", str(folder / "mlflow")]):
+            yield result(options, f"{words[0]}: run.json {name}", words)
 
 
 def run(options):
@@ -148,14 +111,12 @@ def run(options):
     folder, rows = options.scratch, []
     for what, path in inputs(folder / "in", random.Random(options.seed)):
         for words in (["data", "import", os.fsencode(path), "-o", "out"], ["data", "inspect", os.fsencode(path)]):
-            answer = command(options, folder, words)
-            rows.append(result(f"{words[1]}: {what}", [os.fsdecode(word) for word in words], answer))
+            rows.append(result(options, f"{words[1]}: {what}", words))
     os.mkfifo(folder / "pipe")
     for words in (["data", "import", "pipe", "-o", "out"], ["data", "inspect", "pipe"]):
-        rows.append(result(f"{words[1]}: a pipe that nobody writes to", words,
-                           command(options, folder, words, waits_for=folder / "pipe")))
+        rows.append(result(options, f"{words[1]}: a pipe that nobody writes to", words,
+                           folder / "pipe"))
     for name in ("deep.json", "deep.yaml"):
         write(folder / name, nested(DEEP, "[", "]"))
-        words = ["run", name, "-n"]
-        rows.append(result(f"run: {name}", words, command(options, folder, words)))
+        rows.append(result(options, f"run: {name}", ["run", name, "-n"]))
     return rows + list(runs_of_others(options, folder))

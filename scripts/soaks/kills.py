@@ -15,6 +15,8 @@ import struct
 import subprocess
 import time
 
+from soaks.material import row
+
 WORDS = ("run", "--preset", "smoke", "max_epochs=12", "data.synth.seconds=40", "--threads", "1")
 WHO = ("the program", "a stage", "all processes")
 STARTS = 4  # of the command after a kill, at most
@@ -79,7 +81,7 @@ def run(options):
     undisturbed = options.scratch / "undisturbed"
     begin = time.monotonic()
     if (code := Command(options, undisturbed).ends()) != 0:
-        return [{"part": "kills", "case": "undisturbed", "outcome": f"exit code {code}", "figure": "", "good": False}]
+        return [row("kills", "undisturbed", False, f"exit code {code}")]
     seconds, expected = time.monotonic() - begin, _weights(undisturbed / "runs")
     tried, problems = dict.fromkeys(WHO, 0), {who: [] for who in WHO}
     for number in range(options.kills):
@@ -97,6 +99,6 @@ def run(options):
                                  + ("" if codes[-1] else ", other weights"))
             continue  # what it left stays, to be looked at
         shutil.rmtree(folder)
-    return [{"part": "kills", "case": who, "good": bool(expected) and not problems[who],
-             "outcome": "; ".join(problems[who][:3]) or "went on to the same weights",
-             "figure": f"{tried[who]} kills in runs of {seconds:.1f} s"} for who in WHO]
+    return [row("kills", who, expected and not problems[who],
+                "; ".join(problems[who][:3]) or "went on to the same weights",
+                f"{tried[who]} kills in runs of {seconds:.1f} s") for who in WHO]

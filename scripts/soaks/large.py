@@ -15,6 +15,7 @@ import subprocess
 import time
 
 from soaks.cgroup import MemoryGroup, NoGroup
+from soaks.material import row
 
 LIMIT = 10**9
 WORDS = ("--budget", "100/h", "threads=1")
@@ -37,8 +38,8 @@ def _detector(folder, out="model"):
     return hashlib.sha256(found[0].read_bytes()).hexdigest() if found else "none"
 
 
-def _row(case, outcome, figure, good):
-    return {"part": "large", "case": case, "outcome": outcome, "figure": figure, "good": good}
+def _said(codes):
+    return ", ".join(f"exit code {code}" for code in codes)
 
 
 def _limited(options, folder):
@@ -48,7 +49,8 @@ def _limited(options, folder):
         kills = group.kills()
     last = (said.strip().splitlines() or [""])[-1]
     outcome = "finished" if code == 0 else f"exit code {code}: {last[:100]}"
-    return _row("in 1 GB of memory", outcome, f"peak {peak / 1e6:.0f} MB, {kills} kills", code == 0 and kills == 0)
+    return row("large", "in 1 GB of memory", code == 0 and kills == 0, outcome,
+               f"peak {peak / 1e6:.0f} MB, {kills} kills")
 
 
 def _killed(options, folder, seconds):
@@ -65,13 +67,13 @@ def _killed(options, folder, seconds):
     while len(codes) < STARTS and (not codes or codes[-1] != 0):
         codes.append(_start(options, folder).wait())
     case = f"killed after {moment:.0f} s" if was_killed else "over before it could be killed"
-    return _row(case, "then " + ", ".join(f"exit code {code}" for code in codes), "", codes[-1] == 0)
+    return row("large", case, codes[-1] == 0, "then " + _said(codes))
 
 
 def _two(options, folder):
     both = [_start(options, folder, name) for name in ("one", "other")]
     codes = [process.wait() for process in both]
-    return _row("two at once", ", ".join(f"exit code {code}" for code in codes), "", codes == [0, 0])
+    return row("large", "two at once", codes == [0, 0], _said(codes))
 
 
 def run(options):
@@ -85,7 +87,7 @@ def run(options):
     try:
         rows = [_limited(options, folders["limited"])]
     except NoGroup as problem:
-        rows = [_row("in 1 GB of memory", f"skipped: {problem}; without a limit", "", True)]
+        rows = [row("large", "in 1 GB of memory", True, f"skipped: {problem}; without a limit")]
         shutil.rmtree(folders["limited"], ignore_errors=True)
         _start(options, folders["limited"]).wait()
     rows[0]["figure"] += f"; {size / 1e6:.0f} MB of logs"
@@ -93,8 +95,8 @@ def run(options):
     rows.append(_two(options, folders["two"]))
     found = {_detector(folders["limited"]), _detector(folders["killed"]), _detector(folders["two"], "one"),
              _detector(folders["two"], "other")}
-    rows.append(_row("what they left", "the same detector" if len(found) == 1 else f"{len(found)} detectors", "",
-                     len(found) == 1 and "none" not in found))
+    rows.append(row("large", "what they left", len(found) == 1 and "none" not in found,
+                    "the same detector" if len(found) == 1 else f"{len(found)} detectors"))
     for folder in (logs, *folders.values()):
         shutil.rmtree(folder, ignore_errors=True)
     return rows

@@ -8,7 +8,6 @@ imports, the programs those that kdgat starts, found first by a PATH with "." an
 run(options) reads of `options`: kdgat (the program), scratch (an empty folder) and commands (how many of
 each; None = all)."""
 import os
-import pathlib
 import shutil
 import subprocess
 
@@ -141,5 +140,4 @@ def _programs(options, made):
 
 def run(options):
     """A row for each command."""
-    options.scratch = pathlib.Path(options.scratch).resolve()
     return [*_repositories(options), *_programs(options, material(options))]

@@ -9,7 +9,6 @@ import tempfile
 import time
 
 SECONDS = 600  # of a command; one that takes longer hangs
-MIB = 1 << 20
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,21 +24,36 @@ class Ended:
         return (self.err.strip().splitlines() or [""])[0][:160]
 
 
-def command(options, words, folder, ulimit_kib=None, **variables):
-    """`ulimit_kib`: of virtual memory, as ulimit -v takes it."""
+def has_open(pid, path):
+    """Whether a process has opened a file, which it then waits for."""
+    for fd in pathlib.Path(f"/proc/{pid}/fd").glob("*"):
+        try:
+            if os.readlink(fd) == str(path):
+                return True
+        except OSError:
+            pass  # it was closed meanwhile
+    return False
+
+
+def command(options, words, folder, ulimit_kib=None, waits_for=None, **variables):
+    """`ulimit_kib`: of virtual memory, as ulimit -v takes it. The command is interrupted once it
+    has opened `waits_for`."""
     def limit():
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if ulimit_kib:
             resource.setrlimit(resource.RLIMIT_AS, (ulimit_kib * 1024,) * 2)
 
-    environment = {**os.environ, "XDG_CACHE_HOME": str(pathlib.Path(options.scratch) / "cache"), **variables}
+    environment = {**os.environ, "XDG_CACHE_HOME": str(options.scratch / "cache"), **variables}
     begin = time.monotonic()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         child = subprocess.Popen([options.kdgat, *words], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                                  stdout=out, stderr=err, preexec_fn=limit, start_new_session=True)
-        ended = 0
+        ended, is_told = 0, waits_for is None
         while not ended:
             time.sleep(0.01)
+            if not is_told and has_open(child.pid, waits_for):
+                os.kill(child.pid, signal.SIGINT)
+                is_told = True
             ended, status, used = os.wait4(child.pid, os.WNOHANG)
             if not ended and time.monotonic() - begin > SECONDS:
                 os.killpg(child.pid, signal.SIGKILL)
@@ -63,7 +77,7 @@ class Material:
 
 def material(options):
     """Made by the first part that asks."""
-    folder = pathlib.Path(options.scratch).parent / "material"
+    folder = options.scratch.parent / "material"
     logs, model = folder / "logs", folder / "mine"
     if not model.exists():
         folder.mkdir(parents=True, exist_ok=True)

@@ -5,13 +5,14 @@ given to an sbatch that runs the script at once. It passes where it is refused (
 it: no command in it runs, no control character of it reaches the terminal, no line begins with its text, no markup of
 it stands in a report.
 
-run(options) reads of `options`: kdgat (the program), scratch (an empty folder), and where it is given names (so many of
-them)."""
+run(options) reads of `options`: kdgat (the program), scratch (an empty folder) and
+names (how many; None = all)."""
 import json
 import os
-import pathlib
 import re
 import subprocess
+
+from soaks.material import SECONDS, row
 
 EFFECT = "EFFECT"  # a file that commands in names would make
 INJECTED = "INJECTED"
@@ -29,7 +30,6 @@ echo 7
 [ "$1" = --version ] || SLURM_JOB_ID=7 bash "${{!#}}" > "${{!#}}.out" 2>&1
 """
 CONTROL = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
-SECONDS = 600
 
 
 def _bytes(name):
@@ -41,8 +41,8 @@ class Attempt:
 
     def __init__(self, options, number, name):
         self.name = _bytes(name)
-        self.kdgat = os.fsencode(str(pathlib.Path(options.kdgat).resolve()))
-        self.folder = os.fsencode(str(pathlib.Path(options.scratch).resolve())) + b"/%d" % number
+        self.kdgat = os.fsencode(options.kdgat)
+        self.folder = os.fsencode(options.scratch / str(number))
         self.problems = []
         os.makedirs(self.folder + b"/bin")
         sbatch = self.folder + b"/bin/sbatch"
@@ -134,10 +134,10 @@ class Attempt:
 def run(options):
     """A row for each name."""
     rows = []
-    for number, name in enumerate(NAMES[:getattr(options, "names", None) or len(NAMES)]):
+    for number, name in enumerate(NAMES[:options.names]):
         attempt = Attempt(options, number, name)
         refused, accepted = attempt.go(number)
-        rows.append({"part": "names", "case": ascii(_bytes(name)[:40])[1:], "good": not attempt.problems,
-                     "outcome": "; ".join(attempt.problems[:3]) or "no effect",
-                     "figure": f"{accepted} ways work, {refused} refused"})
+        rows.append(row("names", ascii(attempt.name[:40])[1:], not attempt.problems,
+                        "; ".join(attempt.problems[:3]) or "no effect",
+                        f"{accepted} ways work, {refused} refused"))
     return rows

@@ -8,13 +8,13 @@ import base64
 import http.server
 import json
 import os
-import pathlib
 import subprocess
 import threading
 
+from soaks.material import SECONDS, row
+
 USER, PASSWORD, TOKEN = "ann", "pa55w0rd-of-ann", "t0ken-of-ann"
 SECRETS = [PASSWORD.encode(), TOKEN.encode(), base64.b64encode(f"{USER}:{PASSWORD}".encode()).rstrip(b"=")]
-SECONDS = 600
 
 
 class Server:
@@ -74,7 +74,7 @@ def _open_to_others(folder, host):
 
 def run(options):
     """A row for each thing that is promised."""
-    folder = pathlib.Path(options.scratch).resolve() / "secrets"
+    folder = options.scratch / "secrets"
     (folder / "bin").mkdir(parents=True)
     sbatch = folder / "bin" / "sbatch"
     sbatch.write_text("#!/bin/bash\necho 7\n")
@@ -85,8 +85,8 @@ def run(options):
 
     def say(*words, **variables):
         environment = {**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}", **variables}
-        done = subprocess.run([str(pathlib.Path(options.kdgat).resolve()), *words], cwd=folder, env=environment,
-                              timeout=SECONDS, stdin=subprocess.DEVNULL, capture_output=True)
+        done = subprocess.run([options.kdgat, *words], cwd=folder, env=environment, timeout=SECONDS,
+                              stdin=subprocess.DEVNULL, capture_output=True)
         said.append((" ".join(words[:2]), done.stdout + done.stderr))
         return done
 
@@ -115,13 +115,13 @@ def run(options):
         other.close()
     places, readable = _where(said, folder), _open_to_others(folder, server.host)
 
-    def row(case, good, outcome, figure=""):
-        return {"part": "secrets", "case": case, "good": bool(good), "outcome": outcome, "figure": figure}
-
     return [
-        row("the server is told", was_told and not any(codes), f"exit codes {codes}", f"{len(server.seen)} requests"),
-        row("written or said", not places, ", ".join(places) or "nowhere", f"{len(said)} commands"),
-        row("files with the address", not readable, ", ".join(readable) or "for their owner alone"),
-        row("another origin", other.seen and not any(_found(request) for request in other.seen),
+        row("secrets", "the server is told", was_told and not any(codes), f"exit codes {codes}",
+            f"{len(server.seen)} requests"),
+        row("secrets", "written or said", not places, ", ".join(places) or "nowhere",
+            f"{len(said)} commands"),
+        row("secrets", "files with the address", not readable,
+            ", ".join(readable) or "for their owner alone"),
+        row("secrets", "another origin", other.seen and not any(map(_found, other.seen)),
             "told no credentials", f"{len(other.seen)} requests"),
     ]

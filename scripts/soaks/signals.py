@@ -8,7 +8,6 @@ run(options) reads of `options`: kdgat (the program), scratch (an empty folder) 
 None = all)."""
 import json
 import os
-import pathlib
 import shutil
 import signal
 import subprocess
@@ -159,6 +158,5 @@ def _fit(options, made):
 
 def run(options):
     """A row for each program and signal."""
-    options.scratch = pathlib.Path(options.scratch).resolve()
     made = material(options)
     return [*_watch(options, made), *_run(options), *_fit(options, made)]

@@ -42,14 +42,15 @@ TEST_CASE("kdgat submit shows its scripts where there is no SLURM", "[slurm]") {
 TEST_CASE("hostile names and secrets pass through submit without effect", "[slurm][soak]") {
   const ScratchFolder scratch;
   for (const char* part : {"names", "secrets"}) {
-    const CommandResult result = run_shell(
-        "PYTHONPATH='" + fs::absolute("scripts").string() + "' python3 -B -c '" +
-            "import json, pathlib, types, sys\nfrom soaks import " + part + " as part\n" +
-            "options = types.SimpleNamespace(kdgat=sys.argv[1], scratch=pathlib.Path(sys.argv[2]), "
-            "names=" +
-            std::to_string(soak(4)) + ")\nprint(json.dumps(part.run(options)))' " + kdgat_word() +
-            " .",
-        scratch.path());
+    const CommandResult result =
+        run_shell("PYTHONPATH='" + fs::absolute("scripts").string() + "' python3 -B -c '" +
+                      "import json, pathlib, types, sys\nfrom soaks import " + part + " as part\n" +
+                      "options = types.SimpleNamespace(kdgat=sys.argv[1], "
+                      "scratch=pathlib.Path(sys.argv[2]).resolve(), "
+                      "names=" +
+                      std::to_string(soak(4)) + ")\nprint(json.dumps(part.run(options)))' " +
+                      kdgat_word() + " .",
+                  scratch.path());
     INFO(part << "\n" << result.err);
     REQUIRE(result.exit_code == 0);
     const json rows = json::parse(result.out);
