@@ -71,6 +71,16 @@ def median(values):
     return statistics.median(values) if values else 0
 
 
+def median_of(key, runs):
+    return median(run[key] for run in runs)
+
+
+def cpu_seconds(pid):
+    """What a process has used of the processor."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def processor():
     with open("/proc/cpuinfo") as info:
         names = [line for line in info if line.startswith("model name")]
@@ -125,6 +135,21 @@ class Build:
         if not path.exists():
             make(path)
         return path
+
+    def trained(self, name, words, logs, *options):
+        """The folder of what `kdgat run` with these words makes of the logs, on one thread."""
+        return self.once(name, lambda path: self.kdgat(
+            "run", *words, "--data", logs, "--root", path, *options, "--threads", 1))
+
+    def detector(self, logs, preset="detector"):
+        """The detector that a preset learns."""
+        folder = self.trained(preset, ["--preset", preset], logs, "baselines=false",
+                              "take_supported=true")
+        return next(folder.glob("*/*/detector/detector.json"))
+
+    def networks(self, logs, name, *words):
+        """The folder of networks that were trained for one epoch."""
+        return self.trained(name, words, logs, "max_epochs=1", "data.split=random")
 
     def training_logs(self, logs):
         """Plain CSV of the training folders, so that kdgat and the peer read the same."""

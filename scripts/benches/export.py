@@ -114,12 +114,8 @@ def measure(build, args):
     test = sorted(path for path in pathlib.Path(args.logs).glob("test_*/*") if path.is_file())
     if not train or not test:
         raise Failed("export needs folders train_... and test_... with logs")
-    detectors = {preset: build.once(preset, lambda path, preset=preset: build.kdgat(
-        "run", "--preset", preset, "--data", args.logs, "--root", path, "baselines=false", "take_supported=true", "--threads", 1))
-        for preset in ("detector", "ecu")}
-    networks = build.once("networks", lambda path: build.kdgat(
-        "run", "--preset", "vgae,gat,student", "--data", args.logs, "--root", path, "max_epochs=1", "data.split=random", "--threads", 1))
-    model = {preset: next(path.glob("*/*/detector/detector.json")) for preset, path in detectors.items()}
+    model = {preset: build.detector(args.logs, preset) for preset in ("detector", "ecu")}
+    networks = build.networks(args.logs, "networks", "--preset", "vgae,gat,student")
     figures = {preset: {(f["part"], f["name"]): f["value"] for f in figures_of(path.parent)}
                for preset, path in model.items()}
     for (part, name), value in figures["ecu"].items():

@@ -45,7 +45,6 @@ def add_arguments(parser):
                         help=f"of {', '.join(name for name, *_ in PARTS)}; default all")
     parser.add_argument("--built", action="store_true", help="takes build/cuda as it is")
     parser.add_argument("--logs", default="", help="logs; without, synthetic traffic")
-    parser.add_argument("--data", dest="logs", default=argparse.SUPPRESS, help="the same")
     parser.add_argument("--peer", default="", metavar="PYTHON", help="a Python with PyTorch for the card")
     parser.add_argument("--forms", default="flat,compiled,graph",
                         help="of the peer: flat, compiled, graph, pyg")

@@ -3,7 +3,7 @@
   scripts/bench gtssl --peer "PYTHON gtssl_torch.py"
 
 Superpixel graphs of 100 nodes and 800 edges, hidden 64, 3 blocks; then the peak against the number of paths."""
-from benches.common import Figure, Setup, median
+from benches.common import Figure, Setup, median, median_of as of
 
 SETUP = Setup(targets=("kdgat_all", "kdgat_path_bench"))
 BUDGET = 4096
@@ -21,9 +21,6 @@ def measure(build, args):
         ours.append(step(build, args, 4, 3))
         if args.peer and run < args.peer_repeat:
             peers.append(args.peer.answer("-b", 4, "--steps", 2))
-
-    def of(key, runs):
-        return median(run[key] for run in runs)
 
     peer_rate = of("graphs_per_s", peers)
     yield Figure("a step of 4 graphs", of("graphs_per_s", ours), "graphs/s", peer=peer_rate, goal="goal 2x")

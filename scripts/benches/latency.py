@@ -21,10 +21,7 @@ def measure(build, args):
     if not logs:
         raise Failed("latency needs a folder test_... with a log")
     if args.size in ("", "detector"):
-        root = build.once("detector", lambda path: build.kdgat(
-            "run", "--preset", "detector", "--data", args.logs, "--root", path, "baselines=false",
-            "take_supported=true", "--threads", 1))
-        model = next(root.glob("*/*/detector/detector.json"))
+        model = build.detector(args.logs)
         runs = [build.json("kdgat_score_bench", model, logs[0], 2) for _ in range(args.repeat)]
         for share in ("p50", "p99"):
             yield Figure(f"detector, a window, {share}", median(r["window_us"][share] for r in runs), "us", less=True,
@@ -38,9 +35,7 @@ def measure(build, args):
     for size in ("student", "teacher"):
         if args.size not in ("", size):
             continue
-        root = build.once(size, lambda path: build.kdgat(
-            "run", "classifier", "--preset", f"gat,{size}", "--data", args.logs, "--root", path, "max_epochs=1",
-            "data.split=random", "--threads", 1))
+        root = build.networks(args.logs, size, "classifier", "--preset", f"gat,{size}")
         model = next(root.glob("*/*/classifier/model.safetensors"))
         runs = [build.json("kdgat_score_bench", model, logs[0], 2) for _ in range(args.repeat)]
         goal = {"p99": "goal 500 us" if size == "student" else ""}

@@ -10,7 +10,6 @@ A second core is kept busy while frames come. The sender keeps absolute deadline
 program count. Alarms of a log that is played again are those of `kdgat score`, compared byte by byte."""
 import contextlib
 import json
-import os
 import pathlib
 import queue
 import re
@@ -20,7 +19,7 @@ import subprocess
 import threading
 import time
 
-from benches.common import Failed, Figure, Setup, median
+from benches.common import Failed, Figure, Setup, cpu_seconds, median
 
 SETUP = Setup(needs=("logs",), targets=("kdgat_all", "kdgat_live_bench"), threads=1, pair=None)
 RATE = 9000
@@ -42,11 +41,6 @@ def free_port():
 def status_of(pid, key):
     text = pathlib.Path(f"/proc/{pid}/status").read_text()
     return int(re.search(rf"^{key}:\s+(\d+)", text, re.M)[1])
-
-
-def cpu_of(pid):
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @contextlib.contextmanager
@@ -93,10 +87,10 @@ def live(build, model, log, seconds, rate=RATE, buffer=4 << 20, heartbeat="1s"):
     port = free_port()
     watch = Watching(build, [f"udp:127.0.0.1:{port}", "--model", model, "--heartbeat", heartbeat, "--receive-buffer", buffer])
     watch.line()
-    cpu = cpu_of(watch.process.pid)
+    cpu = cpu_seconds(watch.process.pid)
     sent = build.json("kdgat_live_bench", "send", port, log, rate, seconds)["sent"]
     time.sleep(0.5)
-    cpu = cpu_of(watch.process.pid) - cpu
+    cpu = cpu_seconds(watch.process.pid) - cpu
     memory = status_of(watch.process.pid, "VmHWM")
     return watch.end(), sent, cpu, memory
 
@@ -152,12 +146,8 @@ def measure(build, args):
     logs = sorted(p for p in pathlib.Path(args.logs).glob("test_*/*"))
     if not logs:
         raise Failed("live needs a folder test_... with a log")
-    root = build.once("detector", lambda path: build.kdgat(
-        "run", "--preset", "detector", "--data", args.logs, "--root", path, "baselines=false", "take_supported=true",
-        "--threads", 1))
-    detector = next(root.glob("*/*/detector/detector.json"))
-    networks = build.once("networks", lambda path: build.kdgat(
-        "run", "--preset", "vgae,gat,student", "--data", args.logs, "--root", path, "max_epochs=1", "data.split=random", "--threads", 1))
+    detector = build.detector(args.logs)
+    networks = build.networks(args.logs, "networks", "--preset", "vgae,gat,student")
     models = {"detector": detector}
     for name in ("classifier", "autoencoder"):
         models["student " + name] = next(networks.glob(f"*/*/{name}/model.safetensors"))

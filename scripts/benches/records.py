@@ -5,11 +5,10 @@
 The teacher's classifier, or without logs the smoke run's, for as long as a short training takes."""
 import json
 import os
-import pathlib
 import subprocess
 import time
 
-from benches.common import Failed, Figure, Setup, median
+from benches.common import Failed, Figure, Setup, cpu_seconds, median
 
 SETUP = Setup()
 
@@ -26,10 +25,10 @@ def run_counted(build, words):
                                cwd=build.scratch)
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     seconds = time.perf_counter() - start
-    fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    host = cpu_seconds(process.pid)
     if process.wait() != 0:
         raise Failed(f"{' '.join(command)} ended with {process.returncode}")
-    return seconds, (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return seconds, host
 
 
 def measure(build, args):

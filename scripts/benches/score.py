@@ -2,7 +2,7 @@
 
   scripts/bench score --logs DIR --peer "PYTHON kdgat_pyg.py"
 """
-from benches.common import PUBLISHED, Figure, Setup, median
+from benches.common import PUBLISHED, Figure, Setup, median_of as of
 
 SETUP = Setup(needs=("logs",), targets=("kdgat_all", "kdgat_engine_bench"))
 
@@ -18,9 +18,6 @@ def measure(build, args):
         ours.append(build.json("kdgat_engine_bench", "score", store / "graphs.safetensors", "teacher", 2000, args.threads))
         if args.peer and run < args.peer_repeat:
             peers.append(args.peer.answer("score", graphs, "-s", "teacher", "--limit", 2000))
-
-    def of(key, runs):
-        return median(run[key] for run in runs)
 
     best, single = of("batched_graphs_per_s", ours), of("one_at_a_time_graphs_per_s", peers)
     yield Figure("difficulty, all at once", best, "graphs/s", peer=single, goal="goal 10x one at a time")
