@@ -11,7 +11,7 @@ from reproduces.common import table
 from reproduces.figures import DETECTOR, flagged_by_detector, part_of, short
 from reproduces.forged import Forged
 from reproduces.lab import Data, Run
-from reproduces.vehicles import BUDGET, OWN_SECONDS, TIME_BUDGET, Benign, windows_of_benign
+from reproduces.vehicles import OPTIONS, OWN_SECONDS, TIME_BUDGET, Benign, windows_of_benign
 
 SYNTHETIC = "synthetic"
 LEAD = 30  # seconds ahead of what happens
@@ -199,9 +199,7 @@ def run_of(name, learned, scored, kinds, seconds):
             lab.kdgat("data", "inject", benign, "-o", folder / f"test_{kind}", "--attacks", kind,
                       f"lead_seconds={OWN_SECONDS}")
 
-    options = ("detector.take_supported=true", f"detector.false_alarms={BUDGET}",
-               "detector.baselines=false")
-    return Run(Data(name, make, (), ("exclude=[]",)), name, options, seconds=seconds)
+    return Run(Data(name, make, (), ("exclude=[]",)), name, OPTIONS, seconds=seconds)
 
 
 def benign_of(result):

@@ -1,5 +1,7 @@
 """What the tables of docs/results.md share: the program, the machine, their form and their place."""
+import json
 import os
+import subprocess
 import threading
 import time
 
@@ -11,6 +13,14 @@ RESULTS = ROOT / "docs" / "results.md"
 
 class Failed(SystemExit):
     """A program ended badly, or the input is not what a table needs."""
+
+
+def answer_of(what, *words):
+    """What the program answers to words with --json; `what` is said where it fails."""
+    done = subprocess.run([KDGAT, *map(str, words)], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise Failed(f"{what}: kdgat ended with {done.returncode}\n{done.stderr[-3000:]}")
+    return json.loads(done.stdout)
 
 
 def machine():

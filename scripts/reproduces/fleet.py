@@ -7,8 +7,8 @@ from reproduces.figures import (DETECTOR, OWN_RULE, flagged_by_detector, flagged
                                 short)
 from reproduces.kinds import INJECTED
 from reproduces.lab import Data, Lab, Run
-from reproduces.vehicles import (BUDGET, OWN_SECONDS, TIME_BUDGET, Benign, link_benign, link_drive,
-                                 vehicles_of, windows_of_benign)
+from reproduces.vehicles import (BUDGET, OPTIONS, OWN_SECONDS, TIME_BUDGET, Benign, link_benign,
+                                 link_drive, vehicles_of, windows_of_benign)
 
 
 def data_without(vehicle, vehicles):
@@ -197,10 +197,8 @@ class Drives:
             link_drive(vehicle, scored, folder / "test_benign")
 
         name = f"{vehicle.name}-{learned}-then-{scored}"
-        options = ("detector.take_supported=true", f"detector.false_alarms={BUDGET}",
-                   "detector.baselines=false")
         data = Data(name, make, vehicle.files, ("exclude=[]",))
-        return Run(data, name, options, seed, seconds=20)
+        return Run(data, name, OPTIONS, seed, seconds=20)
 
     def runs(self):
         return [self.run(pair, seed) for pair in self.pairs for seed in self.seeds]

@@ -5,9 +5,9 @@ import pathlib
 
 from reproduces import logs
 from reproduces.common import table
-from reproduces.figures import short
+from reproduces.figures import Tally, short
 from reproduces.lab import Data, Run
-from reproduces.vehicles import BUDGET, link_drive
+from reproduces.vehicles import OPTIONS, link_drive
 
 KINDS = ("masquerade-frozen", "masquerade-unchecked", "masquerade")
 SEEDS = (1, 2, 3)
@@ -18,10 +18,7 @@ WORDS = "counter or checksum"  # of a reason that is a broken law
 
 
 @dataclasses.dataclass
-class Count:
-    found: int = 0
-    missed: int = 0
-    false: int = 0
+class Count(Tally):
     by_laws: int = 0  # of the false ones
 
     def add(self, windows, rows):
@@ -32,9 +29,6 @@ class Count:
             self.missed += attack and not flagged
             self.false += flagged and not attack
             self.by_laws += flagged and not attack and WORDS in json.dumps(one["reasons"])
-
-    def f1(self):
-        return 2 * self.found / (2 * self.found + self.missed + self.false) if self.found else 0.0
 
 
 def benign_rows(path, folder):
@@ -51,9 +45,7 @@ class Forged:
         self.parts = [logs.folder_of(data, part) for part in ("test_01", "test_03")]
 
     def run_of(self, name, make, sources):
-        options = ("detector.take_supported=true", f"detector.false_alarms={BUDGET}",
-                   "detector.baselines=false")
-        return Run(Data(name, make, sources, ("exclude=[]",)), name, options, seconds=30)
+        return Run(Data(name, make, sources, ("exclude=[]",)), name, OPTIONS, seconds=30)
 
     def run_of_set_03(self):
         def make(_, folder):

@@ -3,7 +3,6 @@ import concurrent.futures
 import json
 import pathlib
 import statistics
-import subprocess
 
 from reproduces import common
 
@@ -23,14 +22,12 @@ def steps_of(args, source, fold, profile):
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "profile.json"
     path.write_text(json.dumps({"dataset": "graphs", "stages": profile}))
-    done = subprocess.run(
-        [str(common.KDGAT), "run", str(path), "--data", str(source), "--seed", str(args.seeds[0]),
-         "--threads", str(args.threads), "--root", str(folder), "--json", "data.split=group", f"data.folds={FOLDS}",
-         f"data.fold={fold}", "data.val_fraction=0.1", "data.attributes=false", *args.options],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        raise common.Failed(f"{source.name}, fold {fold}: kdgat ended with {done.returncode}\n{done.stderr[-3000:]}")
-    return {step["step"]: step["result"]["metrics"] for step in json.loads(done.stdout)["steps"]}
+    answer = common.answer_of(
+        f"{source.name}, fold {fold}", "run", path, "--data", source, "--seed", args.seeds[0],
+        "--threads", args.threads, "--root", folder, "--json", "data.split=group",
+        f"data.folds={FOLDS}", f"data.fold={fold}", "data.val_fraction=0.1",
+        "data.attributes=false", *args.options)
+    return {step["step"]: step["result"]["metrics"] for step in answer["steps"]}
 
 
 def run(args, source, fold, say):
@@ -67,9 +64,8 @@ def verdict(name, folds):
 
 def classifier_options():
     """Those of the preset, each of them, so that a profile that holds them means the same."""
-    shown = subprocess.run([str(common.KDGAT), "config", "show", "--preset", "graphs", "--json"], stdout=subprocess.PIPE,
-                           check=True, text=True)
-    return json.loads(shown.stdout)["stages"]["classifier"]
+    shown = common.answer_of("graphs", "config", "show", "--preset", "graphs", "--json")
+    return shown["stages"]["classifier"]
 
 
 def main(args):

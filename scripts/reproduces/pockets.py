@@ -1,6 +1,5 @@
 """The tables of pockets: the preset `pocket` on pockets of RNA, beside methods without a network."""
 import concurrent.futures
-import json
 import pathlib
 import statistics
 import subprocess
@@ -10,14 +9,8 @@ from reproduces.forest import forest_rankings
 
 SPLITS = {"split": "Entries never seen", "split_family": "Folds never seen"}
 MEASURES = ("top_1", "hit_5", "hit_10", "hit_20", "mrr", "median_rank")
-SEEDS = (42, 1, 2)
 MINUTES = 9  # of one run on one core
 GOALS = {"hit_5": 0.60, "hit_10": 0.72, "hit_20": 0.85, "mrr": 0.42}
-
-
-def words_of(args, split, seed, data):
-    return [str(common.KDGAT), "run", "--preset", "pocket", "--data", str(data), "--seed", str(seed), "--threads", str(args.threads),
-            "--root", str(args.root / split / f"seed{seed}"), "--json", *args.options]
 
 
 def make_store(args, split):
@@ -32,11 +25,13 @@ def make_store(args, split):
 
 
 def run(args, split, seed, data, say):
-    done = subprocess.run(words_of(args, split, seed, data), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        raise common.Failed(f"{split}, seed {seed}: kdgat ended with {done.returncode}\n{done.stderr[-3000:]}")
-    say(f"{split}, seed {seed}: done")
-    return json.loads(done.stdout)["steps"][0]["result"]["metrics"]
+    what = f"{split}, seed {seed}"
+    answer = common.answer_of(
+        what, "run", "--preset", "pocket", "--data", data, "--seed", seed,
+        "--threads", args.threads, "--root", args.root / split / f"seed{seed}", "--json",
+        *args.options)
+    say(f"{what}: done")
+    return answer["steps"][0]["result"]["metrics"]
 
 
 def numbers(metrics):
@@ -88,7 +83,6 @@ def interval(runs):
 
 
 def main(args):
-    args.seeds = args.seeds or list(SEEDS)
     args.root = args.root / "pockets"
     clock = common.Clock()
     jobs = [(split, seed) for split in SPLITS for seed in args.seeds]

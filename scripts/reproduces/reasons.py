@@ -6,7 +6,7 @@ import pathlib
 from reproduces import logs
 from reproduces.common import table
 from reproduces.figures import short
-from reproduces.kinds import INJECTED
+from reproduces.kinds import INJECTED, HiddenKinds
 from reproduces.lab import Data, Run
 from reproduces.study import BENIGN_ONLY, SET_03, Study
 
@@ -51,9 +51,7 @@ def named(reason):
 
 class Reasons(Study):
     name, title, needs, minutes = "reasons", "Reasons: is the attacked id named", (SET_03,), 3
-    DATA_SEEDS = (1, 2, 3, 4, 5)
-    LEARNED = 0.6  # of each attack-free log
-    LEAD = 5  # seconds without attack
+    DATA_SEEDS, LEARNED, LEAD = HiddenKinds.DATA_SEEDS, HiddenKinds.LEARNED, HiddenKinds.LEAD
     GOAL = .95
 
     def free(self):

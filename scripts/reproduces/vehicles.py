@@ -11,6 +11,9 @@ BUDGET = 100  # flagged windows an hour
 TIME_BUDGET = .02  # of the time under alarm
 HELD = 2  # seconds that an alarm lasts after a flagged window
 PAUSE = 60  # seconds: a longer gap is between two captures
+# Of most runs, in this order: a finished run is found by its options.
+OPTIONS = ("detector.take_supported=true", f"detector.false_alarms={BUDGET}",
+           "detector.baselines=false")
 
 # Of each vehicle: its data set, and its benign logs there.
 FLEET = {"Kia": ("hcrl_sa", ["train_01_attack_free/attack-free-kia.csv.gz"]),
