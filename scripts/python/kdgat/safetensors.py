@@ -130,8 +130,3 @@ class Tensors(Mapping[str, np.ndarray]):
             return json.loads(self.metadata[key])
         except (ValueError, RecursionError) as e:
             raise Error(f"malformed metadata '{key}': {e}", path=self.path) from e
-
-
-def load(path: str | os.PathLike[str]) -> Tensors:
-    """The tensors of a file. Raises Error that names it and says what is wrong."""
-    return Tensors(path)
