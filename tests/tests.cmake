@@ -48,6 +48,8 @@ kdgat_add_tests(kdgat_graph_tests
     tests/unit/engine/data/can/windows/log_windows_test.cpp
     tests/unit/engine/data/can/frames/protocol_ids_test.cpp
     tests/unit/engine/data/can/windows/payload_laws_test.cpp
+    tests/unit/engine/data/can/relative_graphs_test.cpp
+    tests/unit/engine/data/can/windows/relative_graph_test.cpp
     tests/unit/engine/data/can/windows/relative_early_test.cpp
     tests/unit/engine/data/can/windows/relative_times_test.cpp
     tests/unit/engine/data/can/windows/relative_windows_test.cpp
@@ -139,7 +141,7 @@ kdgat_add_tests(kdgat_export_tests
   HEADERS_OF kdgat_graph_tests
   PARTS 2)
 # Training of a detector, which needs no LibTorch, for tests of what becomes of its models.
-set(learning cross_fit learning learning_size left_out sentences training)
+set(learning cross_fit learning left_out sentences training)
 list(TRANSFORM learning REPLACE "(.+)" "stages/detector/\\1.cpp")
 list(APPEND learning stages/engine/compare/rule.cpp)
 add_library(kdgat_test_detector STATIC ${learning})
@@ -287,6 +289,7 @@ if(KDGAT_ENGINE)
     tests/cli/logs/fit_test.cpp
     tests/cli/logs/joined_score_test.cpp
     tests/cli/logs/named_score_test.cpp
+    tests/cli/logs/relative_features_test.cpp
     tests/cli/logs/score_test.cpp
     tests/cli/logs/watch_bus_test.cpp
     tests/cli/logs/watch_test.cpp

@@ -252,6 +252,7 @@ fs::path find_run(const std::string& name, const fs::path& root) {
 
 std::vector<fs::path> find_runs(const std::vector<std::string>& names, const fs::path& root) {
   std::vector<fs::path> out;
+  out.reserve(names.size());
   for (const std::string& name : names) out.push_back(find_run(name, root));
   return out;
 }

@@ -9,17 +9,18 @@
 
 #include "engine/data/can/logs/can_log.h"
 #include "engine/data/can/logs/label_intervals.h"
+#include "engine/data/can/vehicles/learn_profile.h"
+#include "engine/data/can/vehicles/stored_log.h"
+#include "engine/data/can/vehicles/vehicles.h"
 #include "engine/data/core/dataset_files.h"
 #include "engine/decision/detector/detector_model.h"
-#include "engine/decision/detector/find_vehicle.h"
-#include "engine/decision/detector/traffic.h"
 #include "kdgat/text.h"
 
 namespace kdgat::adapt {
 namespace {
 
+using data::Vehicle;
 using decision::DetectorModel;
-using decision::Vehicle;
 using nlohmann::json;
 
 /// What logs of one vehicle teach.
@@ -36,8 +37,8 @@ class Lesson {
     data::CanLog log(file::ByteReader(file.path, stopped), options_.format, options_.strict,
                      options_.channel, options_);
     data::LabelIntervals* const labels = labels_.of(file.path);
-    decision::VehicleFinder ids;
-    decision::LogProblems problems;
+    data::VehicleFinder ids;
+    data::LogProblems problems;
     data::CanFrame frame;
     builder_.restart();
     int64_t rows = 0, unlabelled = 0;  // learned from
@@ -45,7 +46,7 @@ class Lesson {
       if (log.rows() % kOften == 0) stop_if_cancelled();
       data::add_label(labels, frame);
       unlabelled += frame.label < 0 ? 1 : 0;
-      decision::learn_row(frame, log.restarted(), builder_);
+      data::learn_row(frame, log.restarted(), builder_);
       attack_rows_ += frame.label == 1 ? 1 : 0;
       rows += frame.label == 1 ? 0 : 1;
       problems.add(frame.key(), frame.time, frame.label == 1, log.restarted());
@@ -63,7 +64,7 @@ class Lesson {
     if (unlabelled > 0) unlabelled_.push_back(file.name);
   }
 
-  const decision::VehicleFinder& finder() const { return finder_; }
+  const data::VehicleFinder& finder() const { return finder_; }
   data::VehicleProfile profile() const { return builder_.profile(); }
   const std::string& first() const { return first_; }
   int64_t rows() const { return rows_; }
@@ -88,8 +89,8 @@ class Lesson {
       ids_ = std::move(ids);
       return;
     }
-    const double share = decision::overlap(ids_, ids);
-    if (share > decision::kSameVehicle) return;
+    const double share = data::overlap(ids_, ids);
+    if (share > data::kSameVehicle) return;
     throw Error(ExitCode::kData,
                 "not of the vehicle of " + first_ + ": " + format_number("%.0f", 100 * share) +
                     " % of their ids are in both",
@@ -100,7 +101,7 @@ class Lesson {
   int64_t window_;
   const Host& host_;
   data::ProfileBuilder builder_;
-  decision::VehicleFinder finder_;
+  data::VehicleFinder finder_;
   data::LabelTables labels_;
   std::string first_;          // log
   std::vector<uint32_t> ids_;  // of it
@@ -110,11 +111,11 @@ class Lesson {
 
 /// Throws Error(kData) where the logs say too little of what is usual.
 void require_enough(const Lesson& lesson) {
-  if (lesson.windows() >= decision::kLeastOwn) return;
-  throw Error(
-      ExitCode::kData, "only " + std::to_string(lesson.windows()) + " windows of benign traffic",
-      "at least " + std::to_string(decision::kLeastOwn) + " are needed to learn what is usual",
-      lesson.first());
+  if (lesson.windows() >= data::kLeastOwn) return;
+  throw Error(ExitCode::kData,
+              "only " + std::to_string(lesson.windows()) + " windows of benign traffic",
+              "at least " + std::to_string(data::kLeastOwn) + " are needed to learn what is usual",
+              lesson.first());
 }
 
 }  // namespace
@@ -160,7 +161,7 @@ StageResult Adapt::run(const Options& options, const Request& request, Host& hos
                  {"seconds", profile.seconds},
                  {"parameters", model.parameters()}};
   const std::string replaced =
-      decision::put_vehicle({name, std::move(profile), lesson.windows()}, former, model.vehicles);
+      data::put_vehicle({name, std::move(profile), lesson.windows()}, former, model.vehicles);
   out.metrics["replaced"] = replaced.empty() ? json() : json(replaced);
   out.metrics["vehicles"] = model.vehicles.size();
   out.metrics["false_alarms_per_hour"] = model.decision(lesson.windows()).budget.per_hour;

@@ -140,7 +140,7 @@ CrossFit cross_fit(const Learning& learning, const std::vector<uint8_t>& left_ou
   return out;
 }
 
-std::vector<std::size_t> attacked_logs(const CrossFit& fit, std::span<const decision::Log> logs) {
+std::vector<std::size_t> attacked_logs(const CrossFit& fit, std::span<const data::StoredLog> logs) {
   constexpr double kFew = 0.02;    // benign logs have fewer, seen against one profile or another
   constexpr int64_t kEnough = 20;  // windows
   std::vector<std::size_t> out;

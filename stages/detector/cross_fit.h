@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "detector/learning.h"
+#include "engine/data/can/vehicles/stored_log.h"
 #include "engine/decision/detector/alarms.h"
 #include "engine/decision/detector/floors.h"
 #include "engine/decision/detector/rank_filter.h"
 #include "engine/decision/detector/tails.h"
-#include "engine/decision/detector/traffic.h"
 #include "engine/trees/boosted_trees.h"
 
 namespace kdgat::detector {
@@ -65,7 +65,7 @@ CrossFit cross_fit(const Learning& learning, const std::vector<uint8_t>& left_ou
 
 /// Logs without labels of which a model of the others takes more than a few per cent for attacks;
 /// none where it is half of the logs or more: then nobody knows which ones are usual.
-std::vector<std::size_t> attacked_logs(const CrossFit& fit, std::span<const decision::Log> logs);
+std::vector<std::size_t> attacked_logs(const CrossFit& fit, std::span<const data::StoredLog> logs);
 
 /// Benign rows that models of other folds take for attacks, one flag a row. A detector that learned
 /// to keep silent on them would on attacks that look the same; left out they may become false

@@ -30,7 +30,7 @@ void stop_if_cancelled(const Host& host) {
   }
 }
 
-std::optional<compare::Baselines> fit_baselines(const std::vector<decision::Log>& training,
+std::optional<compare::Baselines> fit_baselines(const std::vector<data::StoredLog>& training,
                                                 const DetectorOptions& options,
                                                 const Request& request, const Host& host) {
   if (!options.baselines) return {};
@@ -43,11 +43,11 @@ std::optional<compare::Baselines> fit_baselines(const std::vector<decision::Log>
 }
 
 /// Takes out the logs that are for validation; what is to be said of them, "" where there is none.
-std::string take_validation_logs(std::vector<decision::Log>& logs) {
+std::string take_validation_logs(std::vector<data::StoredLog>& logs) {
   const auto first = std::stable_partition(
-      logs.begin(), logs.end(), [](const decision::Log& log) { return !log.validates(); });
+      logs.begin(), logs.end(), [](const data::StoredLog& log) { return !log.validates(); });
   if (first == logs.end()) return "";
-  std::string sentence = decision::counted(std::distance(first, logs.end()), "log") +
+  std::string sentence = data::counted(std::distance(first, logs.end()), "log") +
                          " for validation not used, the first is " + first->name() +
                          ": a detector needs none; in a folder named test they are scored";
   logs.erase(first, logs.end());
@@ -85,7 +85,7 @@ json Detector::plan(const Options& options, const Request& request) {
   const graph::GraphStore store = graph::GraphStore::open(graphs.path / data::kStoreName);
   // Of a store without frames run() has more to say.
   if (store.frames() == nullptr) return out;
-  std::vector<decision::Log> logs = decision::logs_of(store);
+  std::vector<data::StoredLog> logs = data::stored_logs(store);
   take_validation_logs(logs);
   out["memory"] = planned_memory(logs, ids_of(store), options, request);
   return out;
@@ -95,17 +95,17 @@ StageResult Detector::run(const Options& options, const Request& request, Host& 
   const graph::GraphStore store = graph::GraphStore::open(
       std::filesystem::path(request.input("graphs").path) / data::kStoreName);
   const int64_t context = memory::anonymous_memory();
-  std::vector<decision::Log> logs = decision::logs_of(store), training, tests;
+  std::vector<data::StoredLog> logs = data::stored_logs(store), training, tests;
   const std::string unused = take_validation_logs(logs);
   json planned = planned_memory(logs, ids_of(store), options, request);
   host.metrics("memory", 0, {{"event", "plan"}, {"plan", planned}});
   host.log("info", planned.at("line"));
-  for (decision::Log& log : logs) {
+  for (data::StoredLog& log : logs) {
     if (options.monotonic) log.make_monotonic();
     (log.trains() ? training : tests).push_back(log);
   }
   if (training.empty()) throw Error(ExitCode::kData, "the data has no training log");
-  for (const decision::Log& log : logs) {
+  for (const data::StoredLog& log : logs) {
     for (const std::string& sentence : log.problems()) host.log("warning", sentence);
   }
   std::vector<std::string> warnings;
@@ -132,7 +132,7 @@ StageResult Detector::run(const Options& options, const Request& request, Host& 
   const std::optional<compare::Baselines> baselines =
       fit_baselines(training, options, request, host);
   std::vector<compare::JudgedLog> judged;
-  for (const decision::Log& log : tests) {
+  for (const data::StoredLog& log : tests) {
     stop_if_cancelled(host);
     host.progress("test", "log", static_cast<int64_t>(judged.size()),
                   static_cast<int64_t>(tests.size()));
@@ -144,7 +144,7 @@ StageResult Detector::run(const Options& options, const Request& request, Host& 
     }
   }
   write_windows(judged, request.run_dir / "windows.csv");
-  const compare::Comparison comparison(judged, {compare::kDetector}, decision::same_content(logs));
+  const compare::Comparison comparison(judged, {compare::kDetector}, data::same_content(logs));
   write_file(request.run_dir / compare::kPicturesFile,
              Host::dump(compare::pictures_of(judged, comparison)) + "\n");
   for (const std::string& sentence : comparison.notes()) host.log("warning", sentence);

@@ -4,9 +4,9 @@
 #include <map>
 #include <string>
 
-#include "detector/learning_size.h"
 #include "engine/compare/baselines.h"
 #include "engine/compare/plain_windows.h"
+#include "engine/data/can/vehicles/learning_size.h"
 #include "engine/data/can/windows/relative_windows.h"
 #include "engine/decision/detector/reasons.h"
 #include "engine/train/resources.h"
@@ -36,9 +36,9 @@ struct Counts {
   int64_t longest_heard = 0;                        // frames of a beginning
   int64_t ids = 0;                                  // most in the beginning of one
 
-  void add(const decision::Log& log, const DetectorOptions& options) {
+  void add(const data::StoredLog& log, const DetectorOptions& options) {
     const int64_t window = options.window;
-    const int64_t own = decision::own_windows_in(log, window, options.own_seconds);
+    const int64_t own = data::own_windows_in(log, window, options.own_seconds);
     longest_heard = std::max(longest_heard, own * window);
     ++logs;
     frames += log.rows();
@@ -106,15 +106,15 @@ int64_t judging_bytes(const Counts& tests, const DetectorOptions& options) {
 }
 
 /// Without what would make it smaller.
-memory::Footprint counted(std::span<const decision::Log> logs, const DetectorOptions& options,
+memory::Footprint counted(std::span<const data::StoredLog> logs, const DetectorOptions& options,
                           int64_t ids, int64_t threads) {
-  std::vector<decision::Log> training;
+  std::vector<data::StoredLog> training;
   Counts of_training, of_tests;
-  for (const decision::Log& log : logs) {
+  for (const data::StoredLog& log : logs) {
     (log.trains() ? of_training : of_tests).add(log, options);
     if (log.trains()) training.push_back(log);
   }
-  const LearningSize size = learning_size(training, options);
+  const data::LearningSize size = data::learning_size(training, options.window, options);
   constexpr auto columns = static_cast<int64_t>(data::kRelativeColumns);
   const int64_t clocks =
       options.monotonic ? kLong * (of_training.frames + of_tests.frames) : int64_t{0};
@@ -148,7 +148,7 @@ std::string line_of(const memory::MemoryPlan& plan) {
 
 }  // namespace
 
-memory::Footprint memory_footprint(std::span<const decision::Log> logs,
+memory::Footprint memory_footprint(std::span<const data::StoredLog> logs,
                                    const DetectorOptions& options, int64_t ids, int64_t threads) {
   memory::Footprint out = counted(logs, options, ids, threads);
   const auto offer = [&](const std::string& text, const DetectorOptions& other) {
@@ -162,14 +162,14 @@ memory::Footprint memory_footprint(std::span<const decision::Log> logs,
   if (options.forgotten > 0) offer("forgotten=0", less);
   constexpr int64_t kFewest = 1000;  // of the option
   int64_t windows = 0;
-  for (const decision::Log& log : logs) windows += log.trains() ? log.rows() / options.window : 0;
+  for (const data::StoredLog& log : logs) windows += log.trains() ? log.rows() / options.window : 0;
   less = options;
   less.most_windows = std::max(kFewest, std::min(windows, options.most_windows) / 4);
   offer("most_windows=" + std::to_string(less.most_windows), less);
   return out;
 }
 
-nlohmann::json planned_memory(std::span<const decision::Log> logs, int64_t ids,
+nlohmann::json planned_memory(std::span<const data::StoredLog> logs, int64_t ids,
                               const DetectorOptions& options, const Request& request) {
   Request here = request;
   here.device = "cpu";

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "detector/detector_options.h"
-#include "engine/decision/detector/traffic.h"
+#include "engine/data/can/vehicles/stored_log.h"
 #include "engine/memory/memory_plan.h"
 #include "kdgat/stage.h"
 
@@ -15,13 +15,13 @@ namespace kdgat::detector {
 
 /// Phases are those of a run, each with the bytes that the process holds while it lasts beyond its
 /// context. `ids`: distinct ones of all logs, at most.
-memory::Footprint memory_footprint(std::span<const decision::Log> logs,
+memory::Footprint memory_footprint(std::span<const data::StoredLog> logs,
                                    const DetectorOptions& options, int64_t ids, int64_t threads);
 
 /// The "memory" of what plan() answers, of all logs of a store: on this machine's own memory,
 /// whatever device other stages are planned for. Throws Error(kDoesNotFit), which names the options
 /// that would help.
-nlohmann::json planned_memory(std::span<const decision::Log> logs, int64_t ids,
+nlohmann::json planned_memory(std::span<const data::StoredLog> logs, int64_t ids,
                               const DetectorOptions& options, const Request& request);
 
 }  // namespace kdgat::detector

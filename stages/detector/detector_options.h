@@ -4,39 +4,34 @@
 #include <cstdint>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "engine/data/can/frames/usual_window.h"
-#include "engine/data/can/synthetic/attack_names.h"
+#include "engine/data/can/vehicles/learning_options.h"
 #include "engine/decision/detector/rank_filter.h"
-#include "engine/decision/detector/traffic.h"
 #include "kdgat/options.h"
 
 namespace kdgat::detector {
 
-struct DetectorOptions {
+struct DetectorOptions : data::LearningOptions {
   int64_t window = data::kUsualWindow;
   double false_alarms = 100;
   bool take_supported = false;
   double least_odds = 1;
   int64_t alarm_windows = 1;
   int64_t alarm_of = 1;
-  bool use_labels = true;
-  std::vector<std::string> inject = data::usual_attacks();
-  double own_seconds = decision::kOwnSeconds;
-  int64_t most_windows = 50'000;
   int64_t trees = 300;
   int64_t leaves = 15;
   double learning_rate = 0.05;
   double benign_weight = 2;
-  double forgotten = 0.5;
   bool baselines = true;
   bool monotonic = false;
   bool keep_vehicles = true;
 
   static auto table() {
     using O = DetectorOptions;
-    return std::tuple{
+    auto decision = std::tuple{
         field("window", &O::window, "Frames of a window.").range(10, 10000),
         field(
             "false_alarms", &O::false_alarms, Purpose::kAlarms,
@@ -61,21 +56,8 @@ struct DetectorOptions {
         field("alarm_of", &O::alarm_of, Purpose::kAlarms,
               "Last windows of a log, the present one included, that alarm_windows are counted in; "
               "with 2 of 3 an attack of one window is never found.")
-            .range(1, decision::KOfN::kMostOf),
-        field("use_labels", &O::use_labels, Purpose::kData,
-              "Learn from the attacks in training logs, too, not from injected ones alone."),
-        field("inject", &O::inject, Purpose::kData,
-              "Attacks that are injected into benign training traffic.")
-            .choices(data::usual_attacks()),
-        field(
-            "own_seconds", &O::own_seconds,
-            "Seconds of its own traffic that the profile of a vehicle never seen is learned from; "
-            "at least 20 windows, at most a million frames.")
-            .range(1, 3600),
-        field("most_windows", &O::most_windows,
-              "Windows of the training logs that are learned from at most, each of them seen "
-              "against several profiles; of more, pieces from everywhere.")
-            .range(1000, 1e7),
+            .range(1, decision::KOfN::kMostOf)};
+    auto model = std::tuple{
         field("trees", &O::trees, Purpose::kModel, "Trees of the classifier.").range(1, 5000),
         field("leaves", &O::leaves, Purpose::kModel, "Most leaves of a tree.").range(2, 256),
         field("learning_rate", &O::learning_rate, Purpose::kOptimiser,
@@ -84,11 +66,6 @@ struct DetectorOptions {
         field("benign_weight", &O::benign_weight, Purpose::kLoss,
               "Weight of a benign window; an attack has 1.")
             .range(0.01, 1000),
-        field("forgotten", &O::forgotten,
-              "Share of ids of which a profile forgets, for further passes over the training "
-              "windows, that some of their bytes ever moved: so a signal that happened to rest "
-              "when the profile was learned is no alarm. 0: no such pass.")
-            .range(0, 1),
         field("baselines", &O::baselines, Purpose::kComparison,
               "Fit simple methods on the training logs and judge them on the same windows as the "
               "detector: rules, a look-up of ids, boosted trees and isolation forests on plain "
@@ -99,6 +76,7 @@ struct DetectorOptions {
         field("keep_vehicles", &O::keep_vehicles,
               "The model knows the vehicles of the training logs; otherwise it learns each vehicle "
               "from the beginning of its log, and is smaller.")};
+    return std::tuple_cat(std::move(decision), LearningOptions::table(), std::move(model));
   }
 
   std::vector<Diagnostic> validate() const {

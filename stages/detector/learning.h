@@ -1,6 +1,4 @@
-// What a detector learns from: windows of training logs relative to profiles, those of other drives
-// of the vehicle and those of a log's own beginning, with the attacks that the logs have and with
-// injected ones.
+// What a detector learns from: the windows of engine/data/can/vehicles/learn_windows.h, a row each.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +8,9 @@
 #include <vector>
 
 #include "detector/detector_options.h"
+#include "engine/data/can/vehicles/learn_windows.h"
+#include "engine/data/can/vehicles/stored_log.h"
 #include "engine/decision/detector/alarms.h"
-#include "engine/decision/detector/traffic.h"
 #include "engine/trees/table.h"
 
 namespace kdgat::detector {
@@ -20,7 +19,7 @@ struct LearningSet {
   std::vector<float> values;  ///< [rows, kRelativeColumns]
   std::vector<int64_t> labels;
   std::vector<float> weights;
-  std::vector<int32_t> folds;  ///< see Learning
+  std::vector<int32_t> folds;  ///< as in data::SeenWindow
   std::vector<int32_t> own;    ///< as in Held
   /// Benign as they came: not right after an attack, nor seen against a profile that forgot.
   std::vector<uint8_t> plain;
@@ -37,16 +36,10 @@ struct LearningSet {
 struct Held {
   std::vector<float> values;  ///< [windows, kRelativeColumns]
   double seconds = 0;
-  /// Most windows of the log's own beginning that the profile was learned from, an option; 0: of
-  /// other drives.
-  int32_t own = 0;
+  int32_t own = 0;  ///< as in data::SeenWindow
   int32_t fold = 0;
   std::size_t log = 0;  ///< place among the training logs
 };
-
-/// Folds are vehicles, every kFolds-th together; of a single vehicle its logs likewise; of a single
-/// log its halves.
-inline constexpr int32_t kFolds = 8;
 
 struct Learning {
   LearningSet rows;
@@ -58,7 +51,7 @@ struct Learning {
 /// `logs`: of training, in groups by vehicle. What is learned from: learning_size.h. `told` is
 /// called now and then with a share of the work done; it may throw. The same for the same seed.
 /// Throws Error(kData) where no log has two ids.
-Learning learn(std::span<const decision::Log> logs,
+Learning learn(std::span<const data::StoredLog> logs,
                const std::vector<std::vector<std::size_t>>& vehicles,
                const DetectorOptions& options, int64_t seed,
                const std::function<void(double share)>& told);

@@ -23,11 +23,12 @@ std::string rate_text(double per_hour) {
   return format_number(per_hour < 10 ? "%.2g/h" : "%.0f/h", per_hour);
 }
 
-std::string labels_text(std::span<const decision::Log> logs, const std::vector<std::size_t>& some) {
+std::string labels_text(std::span<const data::StoredLog> logs,
+                        const std::vector<std::size_t>& some) {
   int64_t attacked = 0, attack_rows = 0;
   bool is_labelled = false;
   for (const std::size_t index : some) {
-    const decision::Log& log = logs[index];
+    const data::StoredLog& log = logs[index];
     int64_t rows = 0;
     for (int64_t row = 0; row < log.rows(); ++row) rows += log.is_attack(row) ? 1 : 0;
     attacked += rows > 0 ? 1 : 0;
@@ -36,20 +37,19 @@ std::string labels_text(std::span<const decision::Log> logs, const std::vector<s
   }
   if (!is_labelled) return "no labels, all of it taken as benign";
   if (attacked == 0) return "no row is labelled as an attack";
-  return grouped(attack_rows) + " rows labelled as attacks, in " +
-         decision::counted(attacked, "log");
+  return grouped(attack_rows) + " rows labelled as attacks, in " + data::counted(attacked, "log");
 }
 
-std::string sentence_of(std::span<const decision::Log> logs, const std::vector<std::size_t>& some,
-                        const decision::Vehicle& vehicle) {
+std::string sentence_of(std::span<const data::StoredLog> logs, const std::vector<std::size_t>& some,
+                        const data::Vehicle& vehicle) {
   const data::VehicleProfile& profile = vehicle.profile;
   std::set<uint8_t> buses;
   for (const data::IdProfile& one : profile.ids) buses.insert(one.channel);
   std::string out = "vehicle of " + vehicle.name + ": " +
-                    decision::counted(static_cast<int64_t>(some.size()), "log") + ", " +
-                    decision::counted(std::ssize(profile.ids), "id");
+                    data::counted(static_cast<int64_t>(some.size()), "log") + ", " +
+                    data::counted(std::ssize(profile.ids), "id");
   if (buses.size() > 1) {
-    out += " on " + decision::counted(static_cast<int64_t>(buses.size()), "channel");
+    out += " on " + data::counted(static_cast<int64_t>(buses.size()), "channel");
   }
   if (profile.seconds > 0) {
     const double rate = static_cast<double>(profile.frames) / profile.seconds;
@@ -73,32 +73,30 @@ std::string first_of(std::vector<std::string> words, const char* thing) {
   const std::size_t more = words.size() - std::min(kTold, words.size());
   words.resize(words.size() - more);
   return listed(words) +
-         (more == 0 ? ""
-                    : " and " + decision::counted(static_cast<int64_t>(more), thing) + " more");
+         (more == 0 ? "" : " and " + data::counted(static_cast<int64_t>(more), thing) + " more");
 }
 
 }  // namespace
 
-std::vector<std::string> sentences_of_logs(std::span<const decision::Log> logs,
+std::vector<std::string> sentences_of_logs(std::span<const data::StoredLog> logs,
                                            const std::vector<std::vector<std::size_t>>& vehicles,
-                                           std::span<const decision::Vehicle> known) {
+                                           std::span<const data::Vehicle> known) {
   constexpr std::size_t kTold = 8;
   std::vector<std::string> out;
   for (std::size_t v = 0; v < std::min(kTold, vehicles.size()); ++v) {
     out.push_back(sentence_of(logs, vehicles[v], known[v]));
   }
   if (vehicles.size() > kTold) {
-    out.push_back("and " +
-                  decision::counted(static_cast<int64_t>(vehicles.size() - kTold), "vehicle") +
+    out.push_back("and " + data::counted(static_cast<int64_t>(vehicles.size() - kTold), "vehicle") +
                   " more");
   }
   return out;
 }
 
-std::string sentence_of_unlabelled(std::span<const decision::Log> logs) {
+std::string sentence_of_unlabelled(std::span<const data::StoredLog> logs) {
   std::vector<std::string> found;
   bool has_labels = false;
-  for (const decision::Log& log : logs) {
+  for (const data::StoredLog& log : logs) {
     const int64_t rows = log.unlabelled();
     has_labels = has_labels || rows < log.rows();
     if (rows == 0) continue;
@@ -112,7 +110,7 @@ std::string sentence_of_unlabelled(std::span<const decision::Log> logs) {
          ". Attacks in them become part of what is usual: label them, or leave such logs out";
 }
 
-std::string sentence_of_attacked(const decision::Log& log, const FlaggedCount& count) {
+std::string sentence_of_attacked(const data::StoredLog& log, const FlaggedCount& count) {
   return "not learned from: " + log.name() + ", which has no labels and looks attacked: of " +
          grouped(count.windows) + " windows " + format_number("%.0f %%", 100 * count.share()) +
          " are flagged by a model of the other logs. Label it to have it learned from";
@@ -159,7 +157,7 @@ std::string sentence_of_reach(const LeftOut& left_out) {
 }
 
 std::string sentence_of_little(const std::vector<std::vector<std::size_t>>& vehicles,
-                               std::span<const decision::Vehicle> known) {
+                               std::span<const data::Vehicle> known) {
   std::vector<std::string> few;
   for (std::size_t v = 0; v < vehicles.size(); ++v) {
     const double seconds = known[v].profile.seconds;
@@ -174,7 +172,7 @@ std::string sentence_of_little(const std::vector<std::vector<std::size_t>>& vehi
 }
 
 std::string sentence_of_laws(const std::vector<std::vector<std::size_t>>& vehicles,
-                             std::span<const decision::Vehicle> known) {
+                             std::span<const data::Vehicle> known) {
   std::vector<std::string> found;
   int64_t without = 0;
   for (std::size_t v = 0; v < vehicles.size(); ++v) {
@@ -188,11 +186,10 @@ std::string sentence_of_laws(const std::vector<std::vector<std::size_t>>& vehicl
       ++without;
       continue;
     }
-    found.push_back("counters of " + decision::counted(counters, "id") + " and checksums of " +
+    found.push_back("counters of " + data::counted(counters, "id") + " and checksums of " +
                     std::to_string(checks) + " of " + known[v].name);
   }
-  std::string rest = "no counter and no checksum is known of " +
-                     decision::counted(without, "vehicle") +
+  std::string rest = "no counter and no checksum is known of " + data::counted(without, "vehicle") +
                      ": they are learned where two drives or more agree";
   if (found.empty()) return rest;
   return "knows " + first_of(std::move(found), "vehicle") + (without == 0 ? "" : "; " + rest);
@@ -205,7 +202,7 @@ std::string sentence_of_choice(const Learning& learning, const DetectorOptions& 
     const bool is_attack = rows.labels[i] == 1;
     (!is_attack ? benign : rows.kinds[i] < 0 ? labelled : injected) += 1;
   }
-  std::string out = "learns what is usual from " + decision::counted(benign, "benign window") +
+  std::string out = "learns what is usual from " + data::counted(benign, "benign window") +
                     ", and what attacks look like from ";
   if (labelled > 0) out += grouped(labelled) + " labelled and ";
   out += grouped(injected) + " injected ones (" + listed(options.inject) + ")";

@@ -11,21 +11,22 @@
 #include "detector/detector_options.h"
 #include "detector/learning.h"
 #include "detector/left_out.h"
+#include "engine/data/can/vehicles/stored_log.h"
+#include "engine/data/can/vehicles/vehicles.h"
 #include "engine/decision/detector/detector_model.h"
-#include "engine/decision/detector/traffic.h"
 
 namespace kdgat::detector {
 
 /// One of each vehicle, of the first ones where there are many. `vehicles`: numbers of logs;
 /// `known`: what was learned of each.
-std::vector<std::string> sentences_of_logs(std::span<const decision::Log> logs,
+std::vector<std::string> sentences_of_logs(std::span<const data::StoredLog> logs,
                                            const std::vector<std::vector<std::size_t>>& vehicles,
-                                           std::span<const decision::Vehicle> known);
+                                           std::span<const data::Vehicle> known);
 /// Logs and rows without labels that are taken as benign although others have labels; "" if there
 /// are none.
-std::string sentence_of_unlabelled(std::span<const decision::Log> logs);
+std::string sentence_of_unlabelled(std::span<const data::StoredLog> logs);
 /// That the log was not learned from, and why.
-std::string sentence_of_attacked(const decision::Log& log, const FlaggedCount& count);
+std::string sentence_of_attacked(const data::StoredLog& log, const FlaggedCount& count);
 /// That far more benign windows look like attacks than the budget allows; "" if not.
 std::string sentence_of_odd_benign(const LeftOut& left_out, const decision::DetectorModel& model);
 /// Which injected attacks the detector finds, finds in part and is blind to, by the windows that
@@ -35,10 +36,10 @@ std::string sentence_of_reach(const LeftOut& left_out);
 /// kFewSeconds; "" where there are none.
 inline constexpr double kFewSeconds = 300;
 std::string sentence_of_little(const std::vector<std::vector<std::size_t>>& vehicles,
-                               std::span<const decision::Vehicle> known);
+                               std::span<const data::Vehicle> known);
 /// Of which vehicles laws of payloads are known.
 std::string sentence_of_laws(const std::vector<std::vector<std::size_t>>& vehicles,
-                             std::span<const decision::Vehicle> known);
+                             std::span<const data::Vehicle> known);
 /// Of learned windows.
 std::string sentence_of_choice(const Learning& learning, const DetectorOptions& options);
 /// Of the budget, asked for and taken.

@@ -57,28 +57,28 @@ decision::Decision decide(const Listened& listened, const DetectorOptions& optio
   return out;
 }
 
-std::vector<decision::Vehicle> profiles_of(std::span<const decision::Log> logs,
-                                           const std::vector<std::vector<std::size_t>>& vehicles) {
-  std::vector<decision::Vehicle> out;
+std::vector<data::Vehicle> profiles_of(std::span<const data::StoredLog> logs,
+                                       const std::vector<std::vector<std::size_t>>& vehicles) {
+  std::vector<data::Vehicle> out;
   for (const std::vector<std::size_t>& vehicle : vehicles) {
-    std::vector<decision::Piece> pieces;
+    std::vector<data::Piece> pieces;
     pieces.reserve(vehicle.size());
     for (const std::size_t log : vehicle) pieces.push_back({&logs[log], 0, logs[log].rows()});
-    out.push_back({logs[vehicle.front()].name(), decision::learn_profile(pieces)});
+    out.push_back({logs[vehicle.front()].name(), data::learn_profile(pieces)});
   }
   return out;
 }
 
 /// Of vehicles with several logs. Only the final profiles have laws: trees learn nothing of them.
-void learn_laws(std::span<const decision::Log> logs,
+void learn_laws(std::span<const data::StoredLog> logs,
                 const std::vector<std::vector<std::size_t>>& vehicles,
-                std::vector<decision::Vehicle>& known) {
+                std::vector<data::Vehicle>& known) {
   for (std::size_t v = 0; v < vehicles.size(); ++v) {
     if (vehicles[v].size() < 2) continue;
     data::LawLearner learner(known[v].profile);
     for (int pass = 0; pass < data::LawLearner::kPasses; ++pass) {
       for (std::size_t n = 0; n < vehicles[v].size(); ++n) {
-        const decision::Log& log = logs[vehicles[v][n]];
+        const data::StoredLog& log = logs[vehicles[v][n]];
         learner.begin_drive(n);
         for (int64_t row = 0; row < log.rows(); ++row) {
           if (log.restarts(row)) learner.begin_drive(n);
@@ -92,12 +92,12 @@ void learn_laws(std::span<const decision::Log> logs,
 }
 
 /// Nothing where some of the logs look attacked: their places and what is said of them come back.
-std::optional<TrainedDetector> train_unless_attacked(std::span<const decision::Log> logs,
+std::optional<TrainedDetector> train_unless_attacked(std::span<const data::StoredLog> logs,
                                                      const DetectorOptions& options, int64_t seed,
                                                      int64_t threads, const TrainingTold& told,
                                                      std::map<std::size_t, std::string>& attacked) {
-  const std::vector<std::vector<std::size_t>> vehicles = decision::group_by_vehicle(logs);
-  std::vector<decision::Vehicle> known = profiles_of(logs, vehicles);
+  const std::vector<std::vector<std::size_t>> vehicles = data::group_by_vehicle(logs);
+  std::vector<data::Vehicle> known = profiles_of(logs, vehicles);
   for (const std::string& text : sentences_of_logs(logs, vehicles, known)) told.log(text);
   if (const std::string little = sentence_of_little(vehicles, known); !little.empty()) {
     told.log(little);
@@ -153,9 +153,10 @@ std::optional<TrainedDetector> train_unless_attacked(std::span<const decision::L
 
 }  // namespace
 
-TrainedDetector train_detector(std::span<const decision::Log> logs, const DetectorOptions& options,
-                               int64_t seed, int64_t threads, const TrainingTold& told) {
-  std::vector<decision::Log> kept(logs.begin(), logs.end());
+TrainedDetector train_detector(std::span<const data::StoredLog> logs,
+                               const DetectorOptions& options, int64_t seed, int64_t threads,
+                               const TrainingTold& told) {
+  std::vector<data::StoredLog> kept(logs.begin(), logs.end());
   std::vector<std::string> not_learned;
   while (true) {
     std::map<std::size_t, std::string> attacked;

@@ -9,8 +9,8 @@
 
 #include "detector/detector_options.h"
 #include "detector/left_out.h"
+#include "engine/data/can/vehicles/stored_log.h"
 #include "engine/decision/detector/detector_model.h"
-#include "engine/decision/detector/traffic.h"
 
 namespace kdgat::detector {
 
@@ -30,7 +30,8 @@ struct TrainedDetector {
 /// classifier, the tails and their thresholds: twice from all folds but one, then from all of them.
 /// The same for the same seed, whatever the number of threads. Throws Error(kData) where the logs
 /// are too short, Error(kUsage) where they do not support the budget.
-TrainedDetector train_detector(std::span<const decision::Log> logs, const DetectorOptions& options,
-                               int64_t seed, int64_t threads, const TrainingTold& told);
+TrainedDetector train_detector(std::span<const data::StoredLog> logs,
+                               const DetectorOptions& options, int64_t seed, int64_t threads,
+                               const TrainingTold& told);
 
 }  // namespace kdgat::detector

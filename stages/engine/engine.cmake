@@ -12,12 +12,16 @@ kdgat_add_room(kdgat_graph stages/engine/data/can/synthetic
   attack_kinds inject inject_logs payload_fields synth_attacks synth_logs synth_traffic)
 kdgat_add_room(kdgat_graph stages/engine/data/can/frames
   bus_clock bus_slots channel_choice channel_names protocol_ids recording)
-kdgat_add_room(kdgat_graph stages/engine/data/can can_describe can_domain can_import)
+kdgat_add_room(kdgat_graph stages/engine/data/can
+  can_describe can_domain can_import relative_graphs)
 kdgat_add_room(kdgat_graph stages/engine/data/can/logs
   can_columns can_log can_table can_table_choices convert_log dbc format_log frame_writer
   label_intervals log_layout log_streams row_parsers row_times stored_frames time_reading)
 kdgat_add_room(kdgat_graph stages/engine/data/can/windows
-  log_windows payload_laws relative_windows vehicle_profile vehicle_tables windows)
+  id_steps log_windows payload_laws relative_graph relative_window relative_windows vehicle_profile
+  vehicle_tables windows)
+kdgat_add_room(kdgat_graph stages/engine/data/can/vehicles
+  learn_profile learn_windows learning_size stored_log vehicles)
 kdgat_add_room(kdgat_graph stages/engine/data/can/logs/forms
   asc binary_reader blf busmaster civil_time crtd forms mf4 mf4_blocks mf4_groups pcap trc)
 kdgat_add_room(kdgat_graph stages/engine/data/graphs
@@ -64,8 +68,8 @@ add_library(kdgat_native SHARED)
 kdgat_share_json(kdgat_native)
 # What the stages adapt, detector, evaluate, fusion, score and watch share.
 kdgat_add_room(kdgat_native stages/engine/decision/detector
-  alarms blame detector_model find_vehicle floors joined_files network_channel reasons sealed_json
-  tails traffic window_scorer)
+  alarms blame detector_model floors joined_files network_channel reasons sealed_json
+  tails window_scorer)
 kdgat_add_room(kdgat_native stages/engine/live
   bell bus_address bus_reader bus_socket frame_queue frame_source replay)
 kdgat_add_room(kdgat_native stages/engine/model/config config model_header trained_model)

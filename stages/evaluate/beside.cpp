@@ -32,7 +32,7 @@ Beside::Beside(const train::Data& data, const Request& request, const Host& host
   options_.seed = request.seed;
   options_.threads = request.threads;
   if (data.store.frames() == nullptr || data.store.graphs() == 0) return;
-  logs_ = decision::logs_of(data.store);
+  logs_ = data::stored_logs(data.store);
   options_.window = data.store.row_end()[0] - data.store.row_begin()[0];
   const nlohmann::json held = data.split.options.value("val_fraction", nlohmann::json());
   if (held.is_number()) options_.val_fraction = held;
@@ -57,7 +57,7 @@ void Beside::add(const std::string& model, const Predictions& p, double threshol
 
 void Beside::add(const std::string& step, const decision::DetectorModel& detector,
                  const std::function<bool(const std::string& part)>& is_wanted) {
-  if (logs_.empty()) logs_ = decision::logs_of(data_.store);  // says that there are no frames
+  if (logs_.empty()) logs_ = data::stored_logs(data_.store);  // says that there are no frames
   for (std::size_t log = 0; log < logs_.size(); ++log) {
     const std::string& part = logs_[log].part();
     if (logs_[log].trains() || !is_wanted(part)) continue;
@@ -174,23 +174,23 @@ compare::JudgedLog Beside::windows_of(const Predictions& p, const Place& place) 
   return out;
 }
 
-std::vector<uint32_t> Beside::ids_of_vehicle(const decision::Log& log) const {
-  const int64_t ahead = std::max(log.first_attack(), decision::kLeastOwn * options_.window);
+std::vector<uint32_t> Beside::ids_of_vehicle(const data::StoredLog& log) const {
+  const int64_t ahead = std::max(log.first_attack(), data::kLeastOwn * options_.window);
   const std::vector<uint32_t> ids = log.benign_ids(ahead);
   std::vector<uint32_t> out;
-  for (const decision::Log& other : logs_) {
+  for (const data::StoredLog& other : logs_) {
     if (!other.trains()) continue;
     const std::vector<uint32_t> theirs = other.benign_ids(other.rows());
-    if (decision::overlap(ids, theirs) <= decision::kSameVehicle) continue;
+    if (data::overlap(ids, theirs) <= data::kSameVehicle) continue;
     out.insert(out.end(), theirs.begin(), theirs.end());
   }
   return out;
 }
 
 void Beside::judge() {
-  std::vector<decision::Log> training;
+  std::vector<data::StoredLog> training;
   std::copy_if(logs_.begin(), logs_.end(), std::back_inserter(training),
-               [](const decision::Log& log) { return log.trains(); });
+               [](const data::StoredLog& log) { return log.trains(); });
   const auto stop_if_cancelled = [&] {
     const ExitCode code = host_.cancelled();
     if (code != ExitCode::kOk) throw Error(code, "stopped while fitting baselines");
@@ -215,7 +215,7 @@ void Beside::finish(StageResult& result) {
   for (const std::string& reason : left_out_) host_.log("warning", reason);
   if (judged_.empty()) return;
   judge();
-  const compare::Comparison comparison(judged_, models_, decision::same_content(logs_));
+  const compare::Comparison comparison(judged_, models_, data::same_content(logs_));
   for (const auto* list : {&comparison.notes(), &comparison.shortfalls()}) {
     for (const std::string& sentence : *list) host_.log("warning", sentence);
   }

@@ -17,9 +17,9 @@
 #include "engine/compare/baselines.h"
 #include "engine/compare/comparison.h"
 #include "engine/compare/judged_log.h"
+#include "engine/data/can/vehicles/stored_log.h"
 #include "engine/decision/detector/detector_model.h"
 #include "engine/decision/detector/joined_files.h"
-#include "engine/decision/detector/traffic.h"
 #include "engine/train/data_set.h"
 #include "evaluate/report.h"
 #include "kdgat/stage.h"
@@ -70,7 +70,7 @@ class Beside {
   std::vector<Place> places(const Predictions& p);
   compare::JudgedLog windows_of(const Predictions& p, const Place& place) const;
   /// Of the benign rows of training logs of the same vehicle; empty if it is new.
-  std::vector<uint32_t> ids_of_vehicle(const decision::Log& log) const;
+  std::vector<uint32_t> ids_of_vehicle(const data::StoredLog& log) const;
   /// What a detector says of a log, with a word where it can say nothing.
   std::optional<compare::JudgedLog> heard(const std::string& step, std::size_t log,
                                           const decision::DetectorModel& detector) const;
@@ -83,7 +83,7 @@ class Beside {
   const Host& host_;
   std::filesystem::path folder_;  ///< of the step
   compare::BaselineOptions options_;
-  std::vector<decision::Log> logs_;
+  std::vector<data::StoredLog> logs_;
   std::vector<compare::JudgedLog> judged_;
   std::map<std::pair<std::string, std::size_t>, std::size_t> at_;  ///< of judged_, by part and log
   std::vector<std::string> models_;

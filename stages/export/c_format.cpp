@@ -59,7 +59,7 @@ void check_c(Making& making, const decision::ScoreOptions& judged, double thresh
 }  // namespace
 
 void export_detector_c(Making& making, const decision::DetectorModel& model,
-                       const decision::Vehicle& vehicle) {
+                       const data::Vehicle& vehicle) {
   const double threshold = making.threshold_or(0);
   write(making,
         detector_c(model, vehicle,

@@ -6,7 +6,7 @@
 namespace kdgat::exporting {
 
 void export_detector_c(Making& making, const decision::DetectorModel& model,
-                       const decision::Vehicle& vehicle);
+                       const data::Vehicle& vehicle);
 void export_network_c(Making& making, const MadeNetwork& made);
 
 }  // namespace kdgat::exporting

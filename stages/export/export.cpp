@@ -53,14 +53,13 @@ void tell(const Host& host, const Check& check) {
                        " decisions differ" + (check.more.empty() ? "" : "; " + check.more));
 }
 
-const decision::Vehicle& chosen_vehicle(const Making& making,
-                                        const decision::DetectorModel& model) {
+const data::Vehicle& chosen_vehicle(const Making& making, const decision::DetectorModel& model) {
   if (!making.options.vehicle.empty()) {
     return decision::vehicle_named(model, making.options.vehicle);
   }
   if (model.vehicles.size() == 1) return model.vehicles.front();
   std::string names;
-  for (const decision::Vehicle& vehicle : model.vehicles) {
+  for (const data::Vehicle& vehicle : model.vehicles) {
     names += (names.empty() ? "" : ", ") + vehicle.name;
   }
   throw Error(ExitCode::kUsage,
@@ -73,7 +72,7 @@ const decision::Vehicle& chosen_vehicle(const Making& making,
 void make_detector(Making& making, const ExportFormat& format) {
   const decision::DetectorModel model =
       decision::DetectorModel::read(making.file, decision::warning_to(making.host));
-  const decision::Vehicle& vehicle = chosen_vehicle(making, model);
+  const data::Vehicle& vehicle = chosen_vehicle(making, model);
   making.about.kind = "detector";
   making.about.of = ", for the vehicle " + vehicle.name;
   format.detector(making, model, vehicle);

@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+namespace kdgat::data {
+struct Vehicle;
+}  // namespace kdgat::data
 namespace kdgat::decision {
 struct DetectorModel;
-struct Vehicle;
 }  // namespace kdgat::decision
 
 namespace kdgat::exporting {
@@ -25,7 +27,7 @@ struct ExportFormat {
   const char* instead_of_int8;  ///< what to do where it takes none
   /// Write their files and check them.
   void (*detector)(Making& making, const decision::DetectorModel& model,
-                   const decision::Vehicle& vehicle);
+                   const data::Vehicle& vehicle);
   void (*network)(Making& making, const MadeNetwork& made);
 };
 

@@ -83,8 +83,7 @@ void write_vectors(const std::filesystem::path& folder, native::GraphNetwork& ne
 }
 
 void write_detector_vectors(const std::filesystem::path& folder,
-                            const decision::DetectorModel& model,
-                            const decision::Vehicle& vehicle) {
+                            const decision::DetectorModel& model, const data::Vehicle& vehicle) {
   constexpr int64_t kFrames = 50'000;
   std::vector<int64_t> keys;
   for (const uint32_t id : vehicle.ids()) keys.push_back(id);

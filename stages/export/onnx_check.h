@@ -24,7 +24,7 @@ void write_vectors(const std::filesystem::path& folder, native::GraphNetwork& ne
 inline constexpr int64_t kMostVectors = 2000;
 /// The same of a detector: windows of made-up traffic of the vehicle, as numbers.
 void write_detector_vectors(const std::filesystem::path& folder,
-                            const decision::DetectorModel& model, const decision::Vehicle& vehicle);
+                            const decision::DetectorModel& model, const data::Vehicle& vehicle);
 
 /// Runs check.py there. None where Python or ONNX Runtime is not there: `why` says which. Throws
 /// Error(kData) where it fails.

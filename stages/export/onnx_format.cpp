@@ -36,7 +36,7 @@ void check_onnx(Making& making, double threshold) {
 }  // namespace
 
 void export_detector_onnx(Making& making, const decision::DetectorModel& model,
-                          const decision::Vehicle& vehicle) {
+                          const data::Vehicle& vehicle) {
   for (const int opset : kOpsets) {
     making.folder.write(onnx_name(making, opset),
                         onnx_detector(model, vehicle, making.about.hash, opset));

@@ -6,7 +6,7 @@
 namespace kdgat::exporting {
 
 void export_detector_onnx(Making& making, const decision::DetectorModel& model,
-                          const decision::Vehicle& vehicle);
+                          const data::Vehicle& vehicle);
 void export_network_onnx(Making& making, const MadeNetwork& made);
 
 }  // namespace kdgat::exporting

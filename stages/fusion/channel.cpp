@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "engine/data/can/vehicles/stored_log.h"
 #include "engine/decision/detector/detector_model.h"
 #include "engine/decision/detector/network_channel.h"
-#include "engine/decision/detector/traffic.h"
 #include "engine/file/safetensors.h"
 #include "engine/objective/fusion_scorer.h"
 #include "engine/train/scoring.h"
@@ -31,8 +31,14 @@ std::vector<int64_t> benign_windows(const train::Data& data) {
 std::vector<decision::Stretch> stretches_of(const train::Data& data,
                                             const std::vector<int64_t>& ids,
                                             const std::vector<float>& raw,
-                                            const std::vector<decision::Log>& logs,
+                                            const std::vector<data::StoredLog>& logs,
                                             int64_t window) {
+  if (data.store.ids() == nullptr) {
+    throw Error(ExitCode::kUsage,
+                "a detector is not joined with networks on features=relative, whose windows are "
+                "seen several times",
+                "run the fusion without the detector");
+  }
   std::map<int32_t, decision::Stretch> by_log;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const auto g = static_cast<std::size_t>(ids[i]);
@@ -48,7 +54,7 @@ std::vector<decision::Stretch> stretches_of(const train::Data& data,
     decision::Stretch& stretch = by_log[log];
     stretch.scores.push_back(raw[i]);
     const double seconds = logs[static_cast<std::size_t>(log)].seconds(begin, end);
-    stretch.seconds += seconds > 0 ? seconds : static_cast<double>(window) / decision::kAssumedRate;
+    stretch.seconds += seconds > 0 ? seconds : static_cast<double>(window) / data::kAssumedRate;
   }
   std::vector<decision::Stretch> out;
   out.reserve(by_log.size());
@@ -65,7 +71,7 @@ nlohmann::json add_channel(const FusionOptions& options, const fs::path& made,
   if (!file) throw Error(ExitCode::kData, made.string() + ": holds no detector");
   const decision::DetectorModel model =
       decision::DetectorModel::read(*file, decision::warning_to(host));
-  const std::vector<decision::Log> logs = decision::logs_of(data.store);
+  const std::vector<data::StoredLog> logs = data::stored_logs(data.store);
   const std::vector<int64_t> ids = benign_windows(data);
   if (ids.empty()) {
     throw Error(ExitCode::kData, "there is no benign validation window to set a threshold by",

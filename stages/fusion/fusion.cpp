@@ -36,7 +36,7 @@ constexpr double kThreshold = 0.5;
 struct GraphShape {
   int64_t num_ids = 1;
   int64_t features = 11;
-  bool has_ids = true;  ///< windows of logs; else labelled graphs
+  bool has_ids = true;  ///< of nodes
 };
 
 model::FusionConfig make_config(const FusionOptions& o, const GraphShape& graphs) {
@@ -255,17 +255,20 @@ StageInfo Fusion::info() {
 json Fusion::plan(const Options& options, const Request& request) {
   const json& graphs = request.input("graphs").facts;
   if (!graphs.contains("num_ids")) return json::object();
-  const bool has_ids = !graphs.contains(graph::kClassifiedFacts);
-  if (!has_ids) check_classes(graph::classes_of(graphs), request);
+  if (graphs.contains(graph::kClassifiedFacts)) {
+    check_classes(graph::classes_of(graphs), request);
+  }
+  const int64_t ids = graphs.at("num_ids");
   const model::FusionConfig config =
-      make_config(options, {graphs.at("num_ids"), graphs.value("node_features", 11), has_ids});
+      make_config(options, {ids, graphs.value("node_features", 11), ids > 1});
   return facts_of(config, *model::make_model(config));
 }
 
 json Fusion::run(const Options& options, const Request& request, Host& host) {
   const train::Data data = train::open_data(request.input("graphs").path);
-  const bool has_ids = !train::is_labelled_graphs(data.store);
-  if (!has_ids) check_classes(std::ssize(data.store.targets()->classes), request);
+  if (train::is_labelled_graphs(data.store)) {
+    check_classes(std::ssize(data.store.targets()->classes), request);
+  }
   const std::vector<int64_t> train_ids =
       some_of(training_graphs(options, data), options.fusion_max_samples, request.seed);
   const std::vector<int64_t> val_ids =
@@ -278,9 +281,9 @@ json Fusion::run(const Options& options, const Request& request, Host& host) {
                               classifier = file_of(request.input("classifier"), data);
   model::GeneratorLock generator = model::hold_generator();
   const torch::Device device = setup::prepare_scoring(request, host);
-  model::FusionConfig config = make_config(
-      options,
-      {has_ids ? data.store.need<graph::Ids>().count() : 1, data.store.node_features(), has_ids});
+  const int64_t ids = train::ids_of(data.store);
+  model::FusionConfig config =
+      make_config(options, {std::max<int64_t>(1, ids), data.store.node_features(), ids > 0});
   config.autoencoder = copy_model(autoencoder, request.run_dir / objective::kFusionAutoencoder);
   config.classifier = copy_model(classifier, request.run_dir / objective::kFusionClassifier);
   const objective::FusionInputs inputs =

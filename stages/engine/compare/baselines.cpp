@@ -29,7 +29,7 @@ trees::Table table_of(std::span<const float> rows) {
 /// Plain windows of training logs, those that are learned from and those held back.
 struct Fitting {
   const BaselineOptions& options;
-  std::vector<decision::Piece> pieces{};  // that are learned from
+  std::vector<data::Piece> pieces{};  // that are learned from
   std::vector<float> rows{}, benign_rows{};
   std::vector<int64_t> labels{};
   std::vector<float> held_rows{};  // benign
@@ -40,7 +40,7 @@ struct Fitting {
     return attacks > 0 && attacks < std::ssize(labels);
   }
   /// Vectors that grow hold what they held twice for a moment.
-  void reserve(std::span<const decision::Log> training, std::span<const int64_t> cuts) {
+  void reserve(std::span<const data::StoredLog> training, std::span<const int64_t> cuts) {
     std::size_t learned = 0, held = 0;
     for (std::size_t i = 0; i < training.size(); ++i) {
       learned += static_cast<std::size_t>(cuts[i]);
@@ -87,9 +87,9 @@ Judge fit_published(const Fitting& fitting) {
 }
 
 /// The share of attack rows of each id.
-std::unordered_map<uint32_t, float> attack_shares(std::span<const decision::Piece> training) {
+std::unordered_map<uint32_t, float> attack_shares(std::span<const data::Piece> training) {
   std::unordered_map<uint32_t, std::array<int64_t, 2>> counts;  // rows, attack rows
-  for (const decision::Piece& piece : training) {
+  for (const data::Piece& piece : training) {
     for (int64_t row = piece.begin; row < piece.end; ++row) {
       std::array<int64_t, 2>& of_id = counts[piece.log->id(row)];
       ++of_id[0];
@@ -156,7 +156,7 @@ std::optional<Verdict> judge_own_forest(const PlainLog& log) {
   const int64_t own = log.own.windows;
   if (own < kFewestOwn) return {};
   const int64_t half = own / 2;
-  const decision::Piece first{&log.log, 0, own * log.options.window / 2};
+  const data::Piece first{&log.log, 0, own * log.options.window / 2};
   PlainWindows plain =
       plain_windows(log.log, PlainProfile::learn(std::array{first}), log.options.window);
   trees::IsolationForest forest = forest_of(plain.rows(0, half), log.options);
@@ -208,11 +208,11 @@ double upper_quantile(std::vector<double> values, double share) {
 
 int64_t baseline_count() { return std::ssize(kBaselines); }
 
-Baselines Baselines::fit(std::span<const decision::Log> training, const BaselineOptions& options,
+Baselines Baselines::fit(std::span<const data::StoredLog> training, const BaselineOptions& options,
                          const std::function<void()>& told) {
   Fitting fitting{options};
   std::vector<int64_t> cuts;
-  for (const decision::Log& log : training) {
+  for (const data::StoredLog& log : training) {
     const int64_t windows = log.rows() / options.window;
     cuts.push_back(static_cast<int64_t>(static_cast<double>(windows) * (1 - options.val_fraction)));
     fitting.pieces.push_back({&log, 0, cuts.back() * options.window});
@@ -230,13 +230,13 @@ Baselines Baselines::fit(std::span<const decision::Log> training, const Baseline
   return out;
 }
 
-std::vector<Verdicts> Baselines::judge(const decision::Log& log,
+std::vector<Verdicts> Baselines::judge(const data::StoredLog& log,
                                        std::span<const int64_t> windows) const {
   const PlainWindows plain = plain_windows(log, profile_, options_.window);
   const int64_t asked = options_.own_windows;
-  const decision::OwnBeginning own = decision::learn_own(
+  const data::OwnBeginning own = data::learn_own(
       log, options_.window,
-      asked > 0 ? asked : decision::own_windows_in(log, options_.window, options_.own_seconds));
+      asked > 0 ? asked : data::own_windows_in(log, options_.window, options_.own_seconds));
   const PlainLog judged{log, plain, own, options_};
   std::vector<Verdicts> out;
   for (const auto& [name, judge] : methods_) {

@@ -15,7 +15,8 @@
 #include "engine/compare/judged_log.h"
 #include "engine/compare/plain_windows.h"
 #include "engine/data/can/frames/usual_window.h"
-#include "engine/decision/detector/traffic.h"
+#include "engine/data/can/vehicles/learn_profile.h"
+#include "engine/data/can/vehicles/stored_log.h"
 
 namespace kdgat::compare {
 
@@ -31,17 +32,17 @@ struct BaselineOptions {
   int64_t window = data::kUsualWindow;  ///< frames
   double val_fraction =
       0.2;  ///< share of each training log, at its end, that thresholds follow from
-  double own_seconds = decision::kOwnSeconds;  ///< of a log's own beginning
-  int64_t own_windows = 0;                     ///< so many of it instead; 0: own_seconds
+  double own_seconds = data::kOwnSeconds;  ///< of a log's own beginning
+  int64_t own_windows = 0;                 ///< so many of it instead; 0: own_seconds
   int64_t seed = 42;
   int64_t threads = 1;
 };
 
 /// A log that is judged.
 struct PlainLog {
-  const decision::Log& log;
+  const data::StoredLog& log;
   const PlainWindows& plain;  ///< by the profile of all training logs
-  const decision::OwnBeginning& own;
+  const data::OwnBeginning& own;
   const BaselineOptions& options;
 };
 
@@ -58,12 +59,12 @@ using Judge = std::function<std::optional<Verdict>(const PlainLog& log)>;
 class Baselines {
  public:
   /// `told` is called between steps; it may throw.
-  static Baselines fit(std::span<const decision::Log> training, const BaselineOptions& options,
+  static Baselines fit(std::span<const data::StoredLog> training, const BaselineOptions& options,
                        const std::function<void()>& told);
 
   /// What each says of these complete windows of a log, by number, ascending. Methods with a
   /// profile of the log's own beginning leave out the windows that they learned from.
-  std::vector<Verdicts> judge(const decision::Log& log, std::span<const int64_t> windows) const;
+  std::vector<Verdicts> judge(const data::StoredLog& log, std::span<const int64_t> windows) const;
 
  private:
   Baselines(const BaselineOptions& options, PlainProfile profile)

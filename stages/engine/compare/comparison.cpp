@@ -56,7 +56,7 @@ json more_row(const std::string& part, const std::string& method, const json& m)
 }  // namespace
 
 Comparison::Comparison(const std::vector<JudgedLog>& logs, std::vector<std::string> models,
-                       const std::vector<decision::SameContent>& copies)
+                       const std::vector<data::SameContent>& copies)
     : models_(std::move(models)),
       metrics_({{"parts", json::object()}, {"logs", json::object()}, {"kinds", json::object()}}),
       main_{{"part", "method", "windows", "attacks", "F1", "AUC", "false", "outside shadows",
@@ -164,8 +164,8 @@ void Comparison::add_kinds(const Groups& kinds) {
   }
 }
 
-void Comparison::list_copies(const std::vector<decision::SameContent>& copies) {
-  for (const decision::SameContent& pair : copies) {
+void Comparison::list_copies(const std::vector<data::SameContent>& copies) {
+  for (const data::SameContent& pair : copies) {
     metrics_["same_content"].push_back({pair.first, pair.second});
     notes_.push_back(pair.second + " holds the same frames and labels as " + pair.first +
                      ": what is said of it is not of new traffic");

@@ -20,7 +20,7 @@ class Comparison {
  public:
   /// `models`: methods that the others are held against. Keeps no reference to the logs.
   Comparison(const std::vector<JudgedLog>& logs, std::vector<std::string> models,
-             const std::vector<decision::SameContent>& copies);
+             const std::vector<data::SameContent>& copies);
 
   /// {"parts": {part: {method: see summarise()}}, "logs": {log: the same}, "kinds": of logs with
   ///  attacks, {attack_of(log): the same}; only where there are suspects: "suspects": [{"log",
@@ -50,7 +50,7 @@ class Comparison {
   void add_part(const std::string& part, const JudgedLogs& logs);
   void compare(const std::string& part, const JudgedLogs& logs, const std::string& model);
   void add_kinds(const Groups& kinds);
-  void list_copies(const std::vector<decision::SameContent>& copies);
+  void list_copies(const std::vector<data::SameContent>& copies);
   void list_suspects(const std::vector<JudgedLog>& logs, const Groups& parts);
 
   std::vector<std::string> models_, methods_;

@@ -31,12 +31,12 @@ std::string attack_of(const std::string& name) {
   return {stem.begin(), end == stem.begin() ? stem.end() : end};
 }
 
-void mark_windows(const decision::Log& log, std::vector<uint32_t> benign_ids, JudgedLog& out) {
+void mark_windows(const data::StoredLog& log, std::vector<uint32_t> benign_ids, JudgedLog& out) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   const int64_t first_attack = log.first_attack();
   int64_t last_attack = log.rows() - 1;
   while (last_attack >= 0 && !log.is_attack(last_attack)) --last_attack;
-  const bool is_known = !benign_ids.empty() || first_attack >= decision::kLeastOwn * out.size;
+  const bool is_known = !benign_ids.empty() || first_attack >= data::kLeastOwn * out.size;
   const std::vector<uint32_t> ahead = log.benign_ids(first_attack);
   benign_ids.insert(benign_ids.end(), ahead.begin(), ahead.end());
   std::sort(benign_ids.begin(), benign_ids.end());

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/data/can/frames/usual_window.h"
-#include "engine/decision/detector/traffic.h"
+#include "engine/data/can/vehicles/stored_log.h"
 
 namespace kdgat::compare {
 
@@ -62,6 +62,6 @@ std::string attack_of(const std::string& name);
 /// benign traffic of the vehicle; those of the log's rows ahead of its first attack are added.
 /// Where neither says what is usual (a vehicle never seen, kLeastOwn windows) there are no
 /// suspects.
-void mark_windows(const decision::Log& log, std::vector<uint32_t> benign_ids, JudgedLog& out);
+void mark_windows(const data::StoredLog& log, std::vector<uint32_t> benign_ids, JudgedLog& out);
 
 }  // namespace kdgat::compare

@@ -17,7 +17,7 @@ std::vector<float> drop_first(std::vector<float> values, int64_t count) {
 
 }  // namespace
 
-JudgedLog judge(const decision::Log& log, const decision::DetectorModel& model,
+JudgedLog judge(const data::StoredLog& log, const decision::DetectorModel& model,
                 const Baselines* baselines) {
   JudgedLog out;
   out.name = log.name();
@@ -43,7 +43,7 @@ JudgedLog judge(const decision::Log& log, const decision::DetectorModel& model,
                     " were learned from to know what is usual",
                 "a longer log, or a smaller own_seconds");
   }
-  const decision::Vehicle* known = watch.vehicle();
+  const data::Vehicle* known = watch.vehicle();
   if (known != nullptr) out.profile = known->name;
   out.own = watch.own();
   const auto add = [&](const std::string& method, std::vector<float> said, double threshold) {
@@ -58,8 +58,8 @@ JudgedLog judge(const decision::Log& log, const decision::DetectorModel& model,
     std::vector<int64_t> numbers;  // of the windows that count
     for (int64_t w = out.own; w < windows; ++w) numbers.push_back(w);
     for (Verdicts& said : baselines->judge(log, numbers)) out.said.push_back(std::move(said));
-  } else if (const decision::OwnBeginning own = decision::learn_own(
-                 log, model.window, decision::own_windows_in(log, model.window, model.own_seconds));
+  } else if (const data::OwnBeginning own = data::learn_own(
+                 log, model.window, data::own_windows_in(log, model.window, model.own_seconds));
              own.profile) {
     add(kOwnRule, rule(*own.profile, own.windows), RuleWindows::kThreshold);
   }

@@ -21,8 +21,7 @@ double median(std::vector<double> values) {
 }
 
 /// Median gap of each id with four frames or more, in the order of time.
-void add_medians(const decision::Piece& piece,
-                 std::unordered_map<uint32_t, std::vector<double>>& out) {
+void add_medians(const data::Piece& piece, std::unordered_map<uint32_t, std::vector<double>>& out) {
   constexpr std::size_t kFewest = 4;
   std::unordered_map<uint32_t, std::vector<double>> times;
   for (int64_t row = piece.begin; row < piece.end; ++row) {
@@ -109,10 +108,10 @@ bool same_payload(const data::CanFrame& a, const data::CanFrame& b) {
 
 }  // namespace
 
-PlainProfile PlainProfile::learn(std::span<const decision::Piece> pieces) {
+PlainProfile PlainProfile::learn(std::span<const data::Piece> pieces) {
   PlainProfile out;
   std::unordered_map<uint32_t, std::vector<double>> medians;
-  for (const decision::Piece& piece : pieces) {
+  for (const data::Piece& piece : pieces) {
     add_medians(piece, medians);
     bool has_last = false;
     uint32_t last = 0;
@@ -138,7 +137,8 @@ std::span<const float> PlainWindows::rows(int64_t begin, int64_t end) const {
                                    static_cast<std::size_t>(end - begin) * kPlainColumns);
 }
 
-PlainWindows plain_windows(const decision::Log& log, const PlainProfile& profile, int64_t window) {
+PlainWindows plain_windows(const data::StoredLog& log, const PlainProfile& profile,
+                           int64_t window) {
   PlainWindows out;
   const auto windows = static_cast<std::size_t>(log.rows() / window);
   out.values.reserve(windows * kPlainColumns);

@@ -11,7 +11,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "engine/decision/detector/traffic.h"
+#include "engine/data/can/vehicles/learn_profile.h"
+#include "engine/data/can/vehicles/stored_log.h"
 
 namespace kdgat::compare {
 
@@ -20,7 +21,7 @@ class PlainProfile {
  public:
   /// Of the benign rows of these pieces. An id's period is the median over the pieces of the median
   /// gap in each, in seconds; a piece with fewer than four frames of it says nothing.
-  static PlainProfile learn(std::span<const decision::Piece> pieces);
+  static PlainProfile learn(std::span<const data::Piece> pieces);
 
   bool knows(uint32_t id) const { return period_.contains(id); }
   /// NaN where no piece says one.
@@ -70,6 +71,6 @@ struct PlainWindows {
 };
 
 /// All complete windows of the log. No gap reaches across a restart.
-PlainWindows plain_windows(const decision::Log& log, const PlainProfile& profile, int64_t window);
+PlainWindows plain_windows(const data::StoredLog& log, const PlainProfile& profile, int64_t window);
 
 }  // namespace kdgat::compare

@@ -22,7 +22,7 @@ bool RuleWindows::add(const data::CanFrame& frame) {
   return true;
 }
 
-std::vector<float> rule_scores(const decision::Log& log, const data::VehicleProfile& profile,
+std::vector<float> rule_scores(const data::StoredLog& log, const data::VehicleProfile& profile,
                                int64_t window) {
   std::vector<float> out;
   RuleWindows rule(profile, window);

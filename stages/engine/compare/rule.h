@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "engine/data/can/frames/can_frame.h"
+#include "engine/data/can/vehicles/stored_log.h"
 #include "engine/data/can/windows/vehicle_profile.h"
-#include "engine/decision/detector/traffic.h"
 
 namespace kdgat::compare {
 
@@ -35,7 +35,7 @@ class RuleWindows {
 };
 
 /// odd() of every complete window of a log.
-std::vector<float> rule_scores(const decision::Log& log, const data::VehicleProfile& profile,
+std::vector<float> rule_scores(const data::StoredLog& log, const data::VehicleProfile& profile,
                                int64_t window);
 
 }  // namespace kdgat::compare

@@ -118,7 +118,12 @@ void split_by_time(const GraphStore& store, const GraphIds& ids, double val_frac
     files[static_cast<std::size_t>(store.source_of()[static_cast<std::size_t>(id)])].push_back(id);
   }
   BlockChooser choose_test(test_fraction, random), choose_val(val_fraction, random);
-  for (const GraphIds& file : files) {
+  for (GraphIds& file : files) {
+    // Of rows that several graphs were made of, all are near one another.
+    std::stable_sort(file.begin(), file.end(), [&](int64_t a, int64_t b) {
+      return store.row_begin()[static_cast<std::size_t>(a)] <
+             store.row_begin()[static_cast<std::size_t>(b)];
+    });
     const auto windows = static_cast<int64_t>(file.size());
     const int64_t count = std::min(kBlocks, windows);
     std::vector<int64_t> blocks(static_cast<std::size_t>(count));

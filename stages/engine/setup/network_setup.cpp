@@ -1,5 +1,6 @@
 #include "engine/setup/network_setup.h"
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <utility>
@@ -31,13 +32,12 @@ GraphShape shape_of(const graph::GraphStore& store) {
   GraphShape out;
   out.node_features = store.node_features();
   out.edge_features = store.edge_features();
+  const int64_t ids = train::ids_of(store);
+  out.has_ids = ids > 0;
+  out.num_ids = std::max<int64_t>(1, ids);
   if (train::is_labelled_graphs(store)) {
-    out.num_ids = 1;
-    out.has_ids = false;
     out.classes = static_cast<int64_t>(store.targets()->classes.size());
-    return out;
   }
-  out.num_ids = store.need<graph::Ids>().count();
   return out;
 }
 
@@ -46,10 +46,9 @@ GraphShape shape_of(const json& facts) {
   GraphShape out;
   out.num_ids = facts.at("num_ids");
   out.node_features = facts.value("node_features", out.node_features);
-  if (!facts.contains(graph::kClassifiedFacts)) return out;
-  out.edge_features = facts.value("edge_features", int64_t{0});
-  out.has_ids = false;
-  out.classes = graph::classes_of(facts);
+  out.edge_features = facts.value("edge_features", out.edge_features);
+  out.has_ids = out.num_ids > 1;
+  if (facts.contains(graph::kClassifiedFacts)) out.classes = graph::classes_of(facts);
   return out;
 }
 

@@ -28,7 +28,7 @@ struct GraphShape {
   int64_t node_features = 11;
   int64_t edge_features = 11;
   int64_t classes = 2;
-  bool has_ids = true;  ///< windows of logs; else labelled graphs, whose classes have names
+  bool has_ids = true;  ///< the first feature of a node names its identifier
 };
 
 /// One model and its objective, of the options of its stage. What stands below make() is of

@@ -57,6 +57,12 @@ bool is_labelled_graphs(const graph::GraphStore& store) {
   return store.targets() != nullptr && store.ids() == nullptr && store.positions() == nullptr;
 }
 
+int64_t ids_of(const graph::GraphStore& store) {
+  const bool are_windows = store.frames() != nullptr;
+  if (store.ids() == nullptr && (are_windows || is_labelled_graphs(store))) return 0;
+  return store.need<graph::Ids>().count();
+}
+
 Data open_data(const std::filesystem::path& folder) {
   graph::GraphStore store = graph::GraphStore::open(folder / "graphs.safetensors");
   graph::Split split = graph::load_split(folder / "split.safetensors", store);

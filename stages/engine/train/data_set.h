@@ -39,6 +39,9 @@ nlohmann::json layout_of(const graph::GraphStore& store);
 /// Whether these are graphs of the domain "graphs": with classes, and neither places nor
 /// identifiers.
 bool is_labelled_graphs(const graph::GraphStore& store);
+/// How many ids nodes may have, with the unknown one; 0 where no id names them: of labelled graphs,
+/// and of windows relative to a profile. Throws Error(kData) where other graphs have none.
+int64_t ids_of(const graph::GraphStore& store);
 
 /// `folder` holds graphs.safetensors and split.safetensors. Throws Error(kData).
 Data open_data(const std::filesystem::path& folder);

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "engine/data/can/logs/format_log.h"
+#include "engine/data/can/vehicles/stored_log.h"
 #include "engine/data/core/graph_domain.h"
-#include "engine/decision/detector/traffic.h"
 #include "engine/graph/graph_store.h"
 #include "support/can/log_text.h"
 #include "support/graphs/import_options.h"
@@ -36,9 +36,9 @@ class LogStore {
   std::filesystem::path data() const { return folder_ / "data"; }
   const ScratchFolder& folder() const { return folder_; }
   const graph::GraphStore& store() const { return *store_; }
-  std::vector<decision::Log> logs() const { return decision::logs_of(*store_); }
-  std::vector<decision::Log> training() const { return where(true); }
-  std::vector<decision::Log> tests() const { return where(false); }
+  std::vector<data::StoredLog> logs() const { return data::stored_logs(*store_); }
+  std::vector<data::StoredLog> training() const { return where(true); }
+  std::vector<data::StoredLog> tests() const { return where(false); }
 
  private:
   void import(const std::filesystem::path& source, int64_t window, int64_t stride) {
@@ -49,9 +49,9 @@ class LogStore {
     graph::import_logs(source, data(), options);
     store_.emplace(graph::GraphStore::open(data() / data::kStoreName));
   }
-  std::vector<decision::Log> where(bool trains) const {
-    std::vector<decision::Log> out;
-    for (decision::Log& log : logs()) {
+  std::vector<data::StoredLog> where(bool trains) const {
+    std::vector<data::StoredLog> out;
+    for (data::StoredLog& log : logs()) {
       if (log.trains() == trains) out.push_back(std::move(log));
     }
     return out;

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "engine/data/can/logs/can_options.h"
+#include "engine/data/can/can_options.h"
 #include "engine/data/can/synthetic/attack_options.h"
 #include "engine/data/core/import.h"
 #include "engine/data/core/synth.h"

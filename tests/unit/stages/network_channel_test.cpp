@@ -21,6 +21,7 @@
 #include "support/runs/stage_fixture.h"
 
 using namespace kdgat;
+using namespace kdgat::data;
 using namespace kdgat::decision;
 using namespace kdgat::detector;
 using Catch::Contains;

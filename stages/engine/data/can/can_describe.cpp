@@ -14,6 +14,12 @@ std::string windows_text(int64_t count) {
   return grouped(count) + (count == 1 ? " window" : " windows");
 }
 
+/// "45 ids" and what is between it and other words; nothing of nodes that no id names.
+std::string ids_text(const json& facts, const std::string& before, const std::string& behind) {
+  const int64_t ids = facts.at("num_ids");
+  return ids > 1 ? before + grouped(ids) + " ids" + behind : "";
+}
+
 std::vector<std::string> with_counts(std::vector<std::string> cells, const json& counts) {
   for (const char* key : {"graphs", "attack", "benign", "unlabelled", "ids"}) {
     cells.push_back(grouped(counts.at(key)));
@@ -44,8 +50,8 @@ Description describe_can_import(const json& result) {
   }
   return Description()
       .table(std::move(table))
-      .text(can_headline(result) + ", " + grouped(result.at("num_ids")) + " ids" +
-            parts_text(result) + place_text(result));
+      .text(can_headline(result) + ids_text(result, ", ", "") + parts_text(result) +
+            place_text(result));
 }
 
 Description describe_can_store(const json& result) {
@@ -54,10 +60,9 @@ Description describe_can_store(const json& result) {
   out.text(result.at("path").get<std::string>() + ": " +
            windows_text(facts.at("graphs").get<int64_t>()) + ", " + grouped(facts.at("attack")) +
            " attack, " + grouped(facts.at("benign")) + " benign, " +
-           grouped(facts.at("unlabelled")) + " without label\n" + grouped(facts.at("num_ids")) +
-           " ids, " + grouped(facts.at("node_features")) + " node and " +
-           grouped(facts.at("edge_features")) + " edge features; " +
-           grouped(facts.at("nodes").at("sum")) + " nodes, " +
+           grouped(facts.at("unlabelled")) + " without label\n" + ids_text(facts, "", ", ") +
+           grouped(facts.at("node_features")) + " node and " + grouped(facts.at("edge_features")) +
+           " edge features; " + grouped(facts.at("nodes").at("sum")) + " nodes, " +
            grouped(facts.at("edges").at("sum")) + " edges\n")
       .options()
       .text("\nnodes and edges of a window: p50/p95/p99/max\n\n");

@@ -10,7 +10,9 @@
 #include "engine/data/can/logs/label_intervals.h"
 #include "engine/data/can/logs/log_streams.h"
 #include "engine/data/can/logs/stored_frames.h"
+#include "engine/data/can/relative_graphs.h"
 #include "engine/data/can/windows/log_windows.h"
+#include "engine/data/can/windows/relative_graph.h"
 #include "engine/data/core/dataset_files.h"
 #include "kdgat/text.h"
 
@@ -22,11 +24,12 @@ class LogImporter {
  public:
   LogImporter(const CanImportOptions& options, const ImportCall& call)
       : options_(options), call_(call) {
-    data_.node_features = kWindowNodeFeatures;
-    data_.edge_features = kWindowEdgeFeatures;
-    data_.node_feature_names = node_feature_names();
-    data_.edge_feature_names = edge_feature_names();
-    if (options.features == "v3") data_.sections.frames.emplace();
+    const bool is_relative = options.is_relative();
+    data_.node_feature_names = is_relative ? relative_node_names() : node_feature_names();
+    data_.edge_feature_names = is_relative ? relative_edge_names() : edge_feature_names();
+    data_.node_features = std::ssize(data_.node_feature_names);
+    data_.edge_features = std::ssize(data_.edge_feature_names);
+    if (options.features != "v2") data_.sections.frames.emplace();
     const std::filesystem::path folder = call.to.parent_path();
     data_.spill_to(folder);
     node_ids_.spill_to(folder);
@@ -44,21 +47,29 @@ class LogImporter {
     }
     for (Note& note : labels_.notes()) call_.report.warnings.push_back(std::move(note));
     // A few of many are no news: every log ends somewhere.
-    if (const int64_t lost = windows.lost_attacks(); 10 * lost > windows.attacks()) {
+    lost_attacks_ += windows.lost_attacks();
+    attacks_ += windows.attacks();
+    if (10 * lost_attacks_ > attacks_) {
       call_.report.warnings.push_back(
           {"",
-           grouped(lost) + " of " + grouped(windows.attacks()) +
+           grouped(lost_attacks_) + " of " + grouped(attacks_) +
                " attack rows are in no window: they are at the ends of logs, and fill none",
-           "a smaller stride or window", "row", lost, true});
+           "a smaller stride or window", "row", lost_attacks_, true});
+    }
+    if (options_.is_relative()) {
+      add_relative_graphs(options_, data_, call_.report, [this] { call_.done(0); });
     }
     if (graphs() == 0) {
-      std::vector<Diagnostic> problems = {
-          {files.front().path.string(), "no graph: a graph needs two rows", ""}};
+      const char* why = options_.is_relative() ? "no graph is made of any log"
+                                               : "no graph: a graph needs two rows";
+      std::vector<Diagnostic> problems = {{files.front().path.string(), why, ""}};
       for (Note& note : call_.report.warnings) problems.push_back(std::move(note));
       throw Error(ExitCode::kData, std::move(problems));
     }
-    data_.sections.ids = {vocabulary_.sorted()};
-    Vocabulary(data_.sections.ids->vocabulary).apply(node_ids_, data_);
+    if (!options_.is_relative()) {
+      data_.sections.ids = {vocabulary_.sorted()};
+      Vocabulary(data_.sections.ids->vocabulary).apply(node_ids_, data_);
+    }
     return std::move(data_);
   }
 
@@ -82,11 +93,17 @@ class LogImporter {
       add_label(labels, frame);
       if (frame.label < 0 && options_.assume == "benign") frame.label = 0;
       if (trains) vocabulary_.insert(frame.id);
-      add_frame(log, frame, windows);
+      if (options_.is_relative()) {
+        behind_ = log.rows() % options_.window == 0 ? 0 : behind_ + (frame.label == 1 ? 1 : 0);
+        attacks_ += frame.label == 1 ? 1 : 0;
+      } else {
+        add_frame(log, frame, windows);
+      }
       if (frames) add_row(frame, log.restarted(), *frames);
       if ((log.rows() & 0x3fff) == 0) step();
     }
     windows.finish();
+    lost_attacks_ += std::exchange(behind_, 0);
     if (log.rows() == 0) throw Error(ExitCode::kData, as_diagnostics(log.problems()));
     step();
     source.rows = log.rows();
@@ -120,7 +137,9 @@ class LogImporter {
   arrays::Column<uint32_t> node_ids_;
   IdSet vocabulary_;
   LabelTables labels_;
-  int64_t passes_ = 1;  // over the file that is read
+  int64_t passes_ = 1;                      // over the file that is read
+  int64_t attacks_ = 0, lost_attacks_ = 0;  // rows
+  int64_t behind_ = 0;  // attack rows behind the last full window, where they are relative
 };
 
 class CanInput : public DomainInput {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/data/can/logs/can_options.h"
+#include "engine/data/can/can_options.h"
 #include "engine/data/core/domain.h"
 
 namespace kdgat::data {

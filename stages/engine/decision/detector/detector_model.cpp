@@ -93,16 +93,6 @@ KOfN alarm_rule_of(const json& in, const std::string& file) {
 
 }  // namespace
 
-std::vector<uint32_t> Vehicle::ids() const {
-  std::vector<uint32_t> out;
-  for (const data::IdProfile& one : profile.ids) {
-    if (!data::is_diagnostic(one.id)) out.push_back(data::without_priority(one.key()));
-  }
-  std::sort(out.begin(), out.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
-  return out;
-}
-
 std::optional<std::filesystem::path> detector_file(const std::filesystem::path& path) {
   std::error_code ignored;
   if (path.extension() == ".json") return path;
@@ -144,7 +134,7 @@ int64_t DetectorModel::parameters() const {
 
 std::string DetectorModel::text() const {
   json list = json::array();
-  for (const Vehicle& one : vehicles) {
+  for (const data::Vehicle& one : vehicles) {
     json& vehicle = list.emplace_back();
     vehicle = {{"name", one.name}, {"profile", one.profile.json()}};
     if (one.own > 0) vehicle["own_windows"] = one.own;
@@ -189,7 +179,7 @@ DetectorModel DetectorModel::read(const std::filesystem::path& file, const Warn&
     }
     const int64_t window = ranged_count(in, "window", 2, data::kMostWindow, name);
     constexpr int64_t kMostCount = int64_t{1} << 50;
-    std::vector<Vehicle> vehicles;
+    std::vector<data::Vehicle> vehicles;
     for (const json& one : in.at("vehicles")) {
       vehicles.push_back({one.at("name"), data::VehicleProfile::from_json(one.at("profile"), name),
                           one.contains("own_windows")

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "engine/data/can/frames/usual_window.h"
+#include "engine/data/can/vehicles/learn_profile.h"
+#include "engine/data/can/vehicles/vehicles.h"
 #include "engine/data/can/windows/relative_windows.h"
 #include "engine/data/can/windows/vehicle_profile.h"
 #include "engine/decision/detector/alarms.h"
@@ -18,18 +20,9 @@
 #include "engine/decision/detector/rank_filter.h"
 #include "engine/decision/detector/sealed_json.h"
 #include "engine/decision/detector/tails.h"
-#include "engine/decision/detector/traffic.h"
 #include "engine/trees/boosted_trees.h"
 
 namespace kdgat::decision {
-
-struct Vehicle {
-  std::string name;  ///< of its first training log
-  data::VehicleProfile profile;
-  int64_t own = 0;  ///< windows that it was learned from after training; 0 = from training logs
-  /// As Log::benign_ids().
-  std::vector<uint32_t> ids() const;
-};
 
 /// What is flagged: what one of both parts puts above its threshold.
 struct Decision {
@@ -47,11 +40,11 @@ struct PartScores {
 struct DetectorModel {
   int64_t window = data::kUsualWindow;
   /// Of its own that the profile of a vehicle never seen is learned from.
-  double own_seconds = kOwnSeconds;
+  double own_seconds = data::kOwnSeconds;
   /// By the windows of its own beginning that the profile of a vehicle was learned from; 0: the
   /// vehicle is one of these. Never empty.
   std::map<int32_t, Decision> decisions;
-  std::vector<Vehicle> vehicles;
+  std::vector<data::Vehicle> vehicles;
   trees::BoostedTrees classifier;
   Tails tails;
   Floors floors;

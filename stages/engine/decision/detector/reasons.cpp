@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "engine/decision/detector/traffic.h"
+#include "engine/data/can/vehicles/stored_log.h"
 #include "kdgat/text.h"
 
 namespace kdgat::decision {
@@ -170,7 +170,7 @@ void name_parts(const data::DbcMessage& message, IdFacts& facts) {
 
 IdFacts facts_of(const BlamedIds& part, uint32_t key, const Evidence& evidence) {
   IdFacts out;
-  out.id = id_text(key);
+  out.id = data::id_text(key);
   const auto compared = evidence.windows.frames();
   const IdProfile* usual = evidence.profile.find(key);
   float shortest = INFINITY, longest = 0, distance = 0;

@@ -5,8 +5,9 @@
 #include <span>
 #include <utility>
 
+#include "engine/data/can/vehicles/learn_profile.h"
+#include "engine/data/can/vehicles/vehicles.h"
 #include "engine/decision/detector/blame.h"
-#include "engine/decision/detector/find_vehicle.h"
 #include "kdgat/error.h"
 
 namespace kdgat::decision {
@@ -38,8 +39,8 @@ void WindowScorer::finish() {
 /// Windows that its own profile is learned from, as far as what was heard says.
 int64_t WindowScorer::most_own() const {
   const bool is_long = heard_time_.seconds() >= model_.own_seconds;
-  const int64_t heard = is_long ? std::ssize(heard_) / model_.window : kMostOwnFrames;
-  return own_windows_of(own_windows_ > 0 ? own_windows_ : heard, model_.window);
+  const int64_t heard = is_long ? std::ssize(heard_) / model_.window : data::kMostOwnFrames;
+  return data::own_windows_of(own_windows_ > 0 ? own_windows_ : heard, model_.window);
 }
 
 /// Begins to judge where enough was heard.
@@ -49,30 +50,31 @@ void WindowScorer::listen(bool is_end) {
   if (first_attack_ >= 0) ahead = first_attack_ / model_.window;
   if (first_attack_ < 0 && is_end) ahead = rows / model_.window;
   if (!is_unknown_) {
-    const int64_t most = std::min({kMatchWindows, most_own(), ahead});
-    int64_t wanted = std::max(most, kLeastOwn) * model_.window;
+    const int64_t most = std::min({data::kMatchWindows, most_own(), ahead});
+    int64_t wanted = std::max(most, data::kLeastOwn) * model_.window;
     if (is_end) wanted = std::min(wanted, rows);
     if (rows < wanted) return;
-    VehicleFinder finder;
+    data::VehicleFinder finder;
     for (int64_t row = 0; row < wanted; ++row) {
       finder.add(heard_[static_cast<std::size_t>(row)].frame);
     }
-    if (const Vehicle* vehicle = finder.find(model_.vehicles, learned_from(wanted))) {
+    if (const data::Vehicle* vehicle = finder.find(model_.vehicles, learned_from(wanted))) {
       return begin(vehicle->profile, vehicle, 0);
     }
     is_unknown_ = true;
   }
   const int64_t own = std::min({most_own(), ahead, odd_});
-  if (own < kLeastOwn) {
-    throw Error(ExitCode::kData,
-                name_ + ": a vehicle never seen, and only " + std::to_string(own) +
-                    " windows of its own traffic" +
-                    (first_attack_ >= 0 ? " ahead of the first attack" : ""),
-                "at least " + std::to_string(kLeastOwn) + " are needed to learn what is usual");
+  if (own < data::kLeastOwn) {
+    throw Error(
+        ExitCode::kData,
+        name_ + ": a vehicle never seen, and only " + std::to_string(own) +
+            " windows of its own traffic" +
+            (first_attack_ >= 0 ? " ahead of the first attack" : ""),
+        "at least " + std::to_string(data::kLeastOwn) + " are needed to learn what is usual");
   }
   if (rows < own * model_.window) {
-    if (is_labelled_ || trial_ || rows < kMatchWindows * model_.window) return;
-    trial_profile_ = learned_from(kMatchWindows * model_.window);
+    if (is_labelled_ || trial_ || rows < data::kMatchWindows * model_.window) return;
+    trial_profile_ = learned_from(data::kMatchWindows * model_.window);
     trial_.emplace(*trial_profile_, model_.window);
     for (const LogRow& row : heard_) try_on(row);
     return;
@@ -87,24 +89,25 @@ void WindowScorer::try_on(const LogRow& row) {
   if (!trial_->add(row.frame)) return;
   const data::RelativeWindow& window = trial_->window();
   const int64_t number = window.first_row / model_.window;
-  if (number < kMatchWindows) return;
-  if (model_.score(window, model_.decision(kMatchWindows)) > 0) trial_odd_.push_back(number);
+  if (number < data::kMatchWindows) return;
+  if (model_.score(window, model_.decision(data::kMatchWindows)) > 0) trial_odd_.push_back(number);
   while (!trial_odd_.empty() && trial_odd_.front() <= number - kOddOf) trial_odd_.pop_front();
   if (std::ssize(trial_odd_) < kOddWindows) return;
   // What made the first of these odd may have begun in the window ahead of it.
-  odd_ = std::min(odd_, std::max(kMatchWindows, trial_odd_.front() - 1));
+  odd_ = std::min(odd_, std::max(data::kMatchWindows, trial_odd_.front() - 1));
 }
 
 data::VehicleProfile WindowScorer::learned_from(int64_t rows) const {
   data::ProfileBuilder builder;
   for (int64_t row = 0; row < rows; ++row) {
     const LogRow& heard = heard_[static_cast<std::size_t>(row)];
-    learn_row(heard.frame, heard.restarts, builder);
+    data::learn_row(heard.frame, heard.restarts, builder);
   }
   return builder.profile();
 }
 
-void WindowScorer::begin(const data::VehicleProfile& profile, const Vehicle* vehicle, int64_t own) {
+void WindowScorer::begin(const data::VehicleProfile& profile, const data::Vehicle* vehicle,
+                         int64_t own) {
   trial_.reset();
   trial_profile_.reset();
   vehicle_ = vehicle;

@@ -20,15 +20,14 @@
 #include <vector>
 
 #include "engine/data/can/logs/dbc.h"
+#include "engine/data/can/vehicles/learn_profile.h"
+#include "engine/data/can/vehicles/vehicles.h"
 #include "engine/data/can/windows/relative_windows.h"
 #include "engine/decision/detector/detector_model.h"
 #include "engine/decision/detector/reasons.h"
-#include "engine/decision/detector/traffic.h"
 
 namespace kdgat::decision {
 
-/// First windows of a log that say of which vehicle it is.
-inline constexpr int64_t kMatchWindows = 100;
 /// So many odd windows of the last kOddOf end the beginning of a log without labels.
 inline constexpr int64_t kOddWindows = 3, kOddOf = 20;
 
@@ -69,7 +68,7 @@ class WindowScorer {
   WindowScorer& operator=(const WindowScorer&) = delete;
 
   /// The log is of this vehicle of the model: nothing is listened to. Before any frame.
-  void take(const Vehicle& vehicle) { begin(vehicle.profile, &vehicle, 0); }
+  void take(const data::Vehicle& vehicle) { begin(vehicle.profile, &vehicle, 0); }
 
   /// reasons() come with the names that these know; they must outlive this.
   void name_by(const data::DbcNames& names) { names_ = &names; }
@@ -84,7 +83,7 @@ class WindowScorer {
   /// Whether it still listens to the beginning: no window was given.
   bool is_listening() const { return !windows_; }
   /// Not while it listens. nullptr: none of the model's.
-  const Vehicle* vehicle() const { return vehicle_; }
+  const data::Vehicle* vehicle() const { return vehicle_; }
   /// Not while it listens: the windows that the log's own profile was learned from, 0 of a vehicle
   /// of the model.
   int64_t own() const { return own_; }
@@ -103,7 +102,7 @@ class WindowScorer {
   int64_t most_own() const;
   void try_on(const LogRow& row);
   data::VehicleProfile learned_from(int64_t rows) const;
-  void begin(const data::VehicleProfile& profile, const Vehicle* vehicle, int64_t own);
+  void begin(const data::VehicleProfile& profile, const data::Vehicle* vehicle, int64_t own);
   void judge(const LogRow& row);
   void give();
 
@@ -114,17 +113,17 @@ class WindowScorer {
   const data::DbcNames* names_ = nullptr;
 
   // While it listens.
-  HeardTime heard_time_;
+  data::HeardTime heard_time_;
   std::deque<LogRow> heard_;   // grows without a copy
   int64_t first_attack_ = -1;  // row
   bool is_labelled_ = false;
   bool is_unknown_ = false;                            // it is none of the model's vehicles
   int64_t odd_ = std::numeric_limits<int64_t>::max();  // windows ahead of the first odd one
-  std::optional<data::VehicleProfile> trial_profile_;  // of the first kMatchWindows
+  std::optional<data::VehicleProfile> trial_profile_;  // of the first data::kMatchWindows
   std::optional<data::RelativeWindows> trial_;
   std::deque<int64_t> trial_odd_;  // the odd ones of the last kOddOf windows
 
-  const Vehicle* vehicle_ = nullptr;
+  const data::Vehicle* vehicle_ = nullptr;
   std::optional<data::VehicleProfile> learned_;
   const Decision* decision_ = nullptr;
   std::optional<data::RelativeWindows> windows_;

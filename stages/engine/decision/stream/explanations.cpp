@@ -21,7 +21,7 @@ std::string decision_of(const JudgedWindow& window, double threshold) {
 }
 
 std::string vehicle_of(const WindowScorer& watch) {
-  const Vehicle* vehicle = watch.vehicle();
+  const data::Vehicle* vehicle = watch.vehicle();
   return vehicle != nullptr ? vehicle->name : "";
 }
 

@@ -23,7 +23,7 @@ std::vector<std::string> texts_of(const std::optional<Reasons>& reasons) {
 std::vector<std::string> ids_of(const Reasons& reasons) {
   std::vector<std::string> out;
   for (const uint32_t key : reasons.keys) {
-    if (out.size() < kReasons) out.push_back(id_text(key));
+    if (out.size() < kReasons) out.push_back(data::id_text(key));
   }
   return out;
 }
@@ -53,10 +53,10 @@ data::DbcNames read_names(const std::string& file, const JudgeSink& sink) {
 }
 
 /// Throws Error(kUsage) where the model knows no vehicle of that name.
-const Vehicle& vehicle_named(const DetectorModel& model, const std::string& name) {
+const data::Vehicle& vehicle_named(const DetectorModel& model, const std::string& name) {
   std::string all;
-  std::vector<const Vehicle*> short_named;
-  for (const Vehicle& one : model.vehicles) {
+  std::vector<const data::Vehicle*> short_named;
+  for (const data::Vehicle& one : model.vehicles) {
     if (one.name == name) return one;
     const std::string file = std::filesystem::path(one.name).filename().string();
     if (file == name || file.substr(0, file.find('.')) == name) short_named.push_back(&one);
@@ -78,11 +78,12 @@ void check_options(const DetectorModel& model, const std::string& file,
                 "train with another budget: detector.false_alarms=N; or move the threshold: "
                 "--threshold X, in log-odds");
   }
-  if (options.calibrate * model.window > kMostOwnFrames) {
-    throw Error(ExitCode::kUsage,
-                "calibrate: a profile is learned from " + std::to_string(kMostOwnFrames) +
-                    " frames of a log at most, " + std::to_string(kMostOwnFrames / model.window) +
-                    " windows of this detector");
+  if (options.calibrate * model.window > data::kMostOwnFrames) {
+    throw Error(ExitCode::kUsage, "calibrate: a profile is learned from " +
+                                      std::to_string(data::kMostOwnFrames) +
+                                      " frames of a log at most, " +
+                                      std::to_string(data::kMostOwnFrames / model.window) +
+                                      " windows of this detector");
   }
   if (!options.vehicle.empty()) vehicle_named(model, options.vehicle);
 }
@@ -181,7 +182,7 @@ void LogScorer::tell_window(const JudgedWindow& window, bool is_flagged, bool is
 }
 
 void LogScorer::tell_vehicle() const {
-  if (const Vehicle* vehicle = watch_.vehicle()) {
+  if (const data::Vehicle* vehicle = watch_.vehicle()) {
     return sink_.log("info", file_ + ": judged as the vehicle of " + vehicle->name);
   }
   sink_.log("info", file_ + ": a vehicle never seen; what is usual on it was learned from " +

@@ -9,10 +9,11 @@
 
 #include "engine/data/can/frames/can_frame.h"
 #include "engine/data/can/logs/dbc.h"
+#include "engine/data/can/vehicles/stored_log.h"
+#include "engine/data/can/vehicles/vehicles.h"
 #include "engine/data/core/dataset_files.h"
 #include "engine/decision/detector/alarms.h"
 #include "engine/decision/detector/detector_model.h"
-#include "engine/decision/detector/traffic.h"
 #include "engine/decision/detector/window_scorer.h"
 #include "engine/decision/stream/bus_fit.h"
 #include "engine/decision/stream/explanations.h"
@@ -28,7 +29,7 @@ inline constexpr std::size_t kReasons = 3;
 /// By its name, or by the file alone that it was learned from, with its ending or without, where no
 /// other has the same ("van-7" of "train_01/van-7.csv.gz"). Throws Error(kUsage) where there is
 /// none.
-const Vehicle& vehicle_named(const DetectorModel& model, const std::string& name);
+const data::Vehicle& vehicle_named(const DetectorModel& model, const std::string& name);
 
 /// Throws Error(kUsage) for options that a detector does not have, or that this one cannot follow.
 void check_options(const DetectorModel& model, const std::string& file,
@@ -83,7 +84,7 @@ class LogScorer : public LogJudge {
   BusFit fit_;
   const data::DbcNames& names_;
   WindowScorer watch_;
-  LogProblems problems_;
+  data::LogProblems problems_;
   double begin_ = 0, end_ = 0;                       // of the alarm
   float explained_ = 0;                              // score of the window that ids_ are of
   std::vector<std::string> why_ids_, called_, why_;  // of its reasons

@@ -2,9 +2,9 @@
 
 #include <utility>
 
+#include "engine/data/can/vehicles/learn_profile.h"
+#include "engine/data/can/vehicles/vehicles.h"
 #include "engine/decision/detector/detector_model.h"
-#include "engine/decision/detector/find_vehicle.h"
-#include "engine/decision/detector/traffic.h"
 #include "engine/decision/stream/detector_scoring.h"
 #include "engine/decision/stream/log_scorer.h"
 #include "engine/decision/stream/network_judge.h"
@@ -46,23 +46,23 @@ class DetectorStreams::Lesson : public StreamLesson {
   explicit Lesson(const DetectorStreams& of) : of_(of) {}
 
   void add(const data::CanFrame& frame, bool restarts) override {
-    learn_row(frame, restarts, builder_);
+    data::learn_row(frame, restarts, builder_);
     finder_.add(frame);
   }
   int64_t windows() const override { return builder_.frames() / of_.model_.window; }
   std::unique_ptr<StreamModel> learned(const std::string& name,
                                        const std::filesystem::path& file) const override {
-    if (windows() < kLeastOwn) {
+    if (windows() < data::kLeastOwn) {
       throw Error(ExitCode::kData,
                   "only " + std::to_string(windows()) + " windows of traffic to calibrate on",
-                  "at least " + std::to_string(kLeastOwn) +
+                  "at least " + std::to_string(data::kLeastOwn) +
                       " are needed to learn what is usual: calibrate for longer");
     }
     DetectorModel model = of_.model_;
     data::VehicleProfile profile = builder_.profile();
-    const Vehicle* former = finder_.find(model.vehicles, profile);
+    const data::Vehicle* former = finder_.find(model.vehicles, profile);
     const std::string called = former != nullptr ? former->name : escaped_name(name);
-    put_vehicle({called, std::move(profile), windows()}, former, model.vehicles);
+    data::put_vehicle({called, std::move(profile), windows()}, former, model.vehicles);
     std::string hash = of_.hash_;
     if (!file.empty()) {
       const std::string text = model.text();  // the file may be a pipe, which cannot be read again
@@ -78,7 +78,7 @@ class DetectorStreams::Lesson : public StreamLesson {
  private:
   const DetectorStreams& of_;
   data::ProfileBuilder builder_;
-  VehicleFinder finder_;
+  data::VehicleFinder finder_;
 };
 
 std::unique_ptr<StreamLesson> DetectorStreams::lesson() const {

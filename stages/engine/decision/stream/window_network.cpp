@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "engine/data/can/windows/relative_graph.h"
 #include "engine/native/networks.h"
 #include "kdgat/error.h"
 
@@ -41,6 +42,13 @@ class NativeScorer : public GraphScorer {
 WindowNetwork window_network(const model::TrainedModel& made) {
   using nlohmann::json;
   const json& data = made.header.data;
+  if (data.value(json::json_pointer("/import/features"), json()) == data::kRelativeFeatures) {
+    throw Error(ExitCode::kUsage,
+                made.path().string() +
+                    ": this network reads windows relative to the profile of a "
+                    "vehicle, which the model file does not hold",
+                "kdgat run evaluate scores it on imported data; a detector scores logs");
+  }
   model::require_layout(made,
                         {{"node_features", data::node_feature_names()},
                          {"edge_features", data::edge_feature_names()},

@@ -23,9 +23,9 @@ namespace kdgat::exporting {
 namespace {
 
 using data::IdProfile;
+using data::Vehicle;
 using data::VehicleProfile;
 using decision::DetectorModel;
-using decision::Vehicle;
 
 /// A comment must not end within a name.
 std::string in_comment(std::string text) {

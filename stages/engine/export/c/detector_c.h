@@ -36,7 +36,7 @@ struct DetectorCSize {
 /// want the program computed; with int8 by the same rounded leaves, so that the bits are the same
 /// then too. Throws Error(kData) for a profile that cannot be exported, saying which part;
 /// Error(kUsage) where the name is no word of C or the threshold no number.
-CSource detector_c(const decision::DetectorModel& model, const decision::Vehicle& vehicle,
+CSource detector_c(const decision::DetectorModel& model, const data::Vehicle& vehicle,
                    const DetectorCOptions& options);
 /// The same of a vehicle by name. Throws Error(kUsage) naming those of the model if it is none.
 CSource detector_c(const decision::DetectorModel& model, const std::string& vehicle,
@@ -45,7 +45,7 @@ CSource detector_c(const decision::DetectorModel& model, const std::string& vehi
 /// The model that sources with int8 compute. For measuring what the rounding does.
 decision::DetectorModel rounded_detector(const decision::DetectorModel& model);
 
-DetectorCSize detector_c_size(const decision::DetectorModel& model,
-                              const decision::Vehicle& vehicle, const DetectorCOptions& options);
+DetectorCSize detector_c_size(const decision::DetectorModel& model, const data::Vehicle& vehicle,
+                              const DetectorCOptions& options);
 
 }  // namespace kdgat::exporting

@@ -127,7 +127,7 @@ class ProfileTraffic {
 
 }  // namespace
 
-std::string detector_vectors(const decision::DetectorModel& model, const decision::Vehicle& vehicle,
+std::string detector_vectors(const decision::DetectorModel& model, const data::Vehicle& vehicle,
                              double threshold) {
   constexpr int64_t kUsual = 8, kForged = 6, kWindows = 24, kMostFrames = 6000;
   VectorText out;

@@ -10,7 +10,7 @@ namespace kdgat::exporting {
 /// vectors.h: some windows of traffic on the first bus of a vehicle of the model, each id about as
 /// often as in its profile, with frames of others in between, gaps, forged bytes, and clocks that
 /// stand still, run back and begin again. What is flagged scores above `threshold`.
-std::string detector_vectors(const decision::DetectorModel& model, const decision::Vehicle& vehicle,
+std::string detector_vectors(const decision::DetectorModel& model, const data::Vehicle& vehicle,
                              double threshold);
 
 }  // namespace kdgat::exporting

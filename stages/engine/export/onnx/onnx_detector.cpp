@@ -175,7 +175,7 @@ std::string columns_text() {
 
 }  // namespace
 
-std::string onnx_detector(const decision::DetectorModel& model, const decision::Vehicle& vehicle,
+std::string onnx_detector(const decision::DetectorModel& model, const data::Vehicle& vehicle,
                           const std::string& hash, int opset) {
   if (opset != kOldestOpset && opset != kNewestOpset) {
     throw Error(ExitCode::kUsage, "no ONNX model is written for opset " + std::to_string(opset),

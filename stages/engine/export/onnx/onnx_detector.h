@@ -18,7 +18,7 @@ namespace kdgat::exporting {
 /// "alarm_windows" and "alarm_of", "threshold_classifier" and "threshold_tails".
 ///
 /// Throws Error(kUsage) for another opset, Error(kData) for a tree that no window can pass through.
-std::string onnx_detector(const decision::DetectorModel& model, const decision::Vehicle& vehicle,
+std::string onnx_detector(const decision::DetectorModel& model, const data::Vehicle& vehicle,
                           const std::string& hash, int opset);
 
 }  // namespace kdgat::exporting

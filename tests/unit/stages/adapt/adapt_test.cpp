@@ -80,7 +80,7 @@ TEST_CASE("a vehicle that a detector does not know is added, with thresholds of 
   REQUIRE(after.vehicles.size() == before.vehicles.size() + 1);
   CHECK(after.vehicles.front().profile.json() == before.vehicles.front().profile.json());
   CHECK(after.classifier.to_json() == before.classifier.to_json());
-  const decision::Vehicle& added = after.vehicles.back();
+  const data::Vehicle& added = after.vehicles.back();
   CHECK(added.name == "new-1.csv");
   CHECK(added.own == said.at("windows"));
   CHECK(said.at("replaced").is_null());
@@ -96,7 +96,7 @@ TEST_CASE("a vehicle that a detector does not know is added, with thresholds of 
 
   // A log of the vehicle is judged by that profile from its first window on.
   const test::LogStore logs({{"test_01/dos.csv", drive(40, 9, "dos", 2)}});
-  const decision::Log log = logs.logs().front();
+  const data::StoredLog log = logs.logs().front();
   const compare::JudgedLog judged = compare::judge(log, after);
   CHECK(judged.profile == "new-1.csv");
   CHECK(judged.own == 0);

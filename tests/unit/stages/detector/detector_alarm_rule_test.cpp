@@ -30,6 +30,7 @@
 
 using namespace kdgat;
 using namespace kdgat::compare;
+using namespace kdgat::data;
 using namespace kdgat::decision;
 using namespace kdgat::detector;
 using Catch::Contains;
@@ -292,7 +293,7 @@ TEST_CASE("windows that were learned from count for no alarm", "[watch]") {
 TEST_CASE("by k of n, too, a store's logs get the scores of the stream", "[watch]") {
   const DetectorModel model = model_with({2, 3});
   int64_t differ = 0;
-  for (const Log& log : watched_logs().tests()) {
+  for (const StoredLog& log : watched_logs().tests()) {
     INFO(log.name());
     const JudgedLog judged = judge(log, model);
     const std::vector<float>& scores = judged.find(kDetector)->scores;

@@ -15,6 +15,7 @@
 
 using namespace kdgat;
 using namespace kdgat::compare;
+using namespace kdgat::data;
 using namespace kdgat::decision;
 using kdgat::test::drive;
 using kdgat::test::frame_at;
@@ -30,7 +31,7 @@ Baselines fit(const LogStore& data) {
 }
 
 /// All windows of a log, as the baselines judge them.
-JudgedLog judge_all(const Log& log, const Baselines& baselines) {
+JudgedLog judge_all(const StoredLog& log, const Baselines& baselines) {
   constexpr int64_t kSize = 100;
   JudgedLog out;
   out.name = log.name();
@@ -67,7 +68,7 @@ std::vector<data::CanFrame> later_attack(int64_t vehicle) {
 std::vector<JudgedLog> judge_tests(const LogStore& data) {
   const Baselines baselines = fit(data);
   std::vector<JudgedLog> out;
-  for (const Log& log : data.tests()) out.push_back(judge_all(log, baselines));
+  for (const StoredLog& log : data.tests()) out.push_back(judge_all(log, baselines));
   return out;
 }
 
@@ -85,7 +86,7 @@ TEST_CASE("the fifteen numbers of a window are those that a hand counts", "[dete
                                               frame_at(10.015, 5, 0, true), frame_at(10.050, 2, 0),
                                               frame_at(10.060, 2, 0),       frame_at(10.061, 1, 8)};
   const LogStore data({{"train_01/a.csv", usual}, {"test_01/b.csv", judged}}, 4);
-  const Log training = data.training().front();
+  const StoredLog training = data.training().front();
   const PlainProfile profile = PlainProfile::learn(std::array{Piece{&training, 0, 200}});
   CHECK(profile.period(1) == Approx(0.01));
   CHECK(profile.knows(2));

@@ -18,6 +18,7 @@
 
 using namespace kdgat;
 using namespace kdgat::compare;
+using namespace kdgat::data;
 using namespace kdgat::decision;
 using namespace kdgat::detector;
 using data::profile_of;
@@ -180,7 +181,7 @@ TEST_CASE("case: two cars of one maker share all ids but one", "[detector][cases
   logs.write("test_01/sister.csv", sister);
   logs.import();
   const graph::GraphStore store = graph::GraphStore::open(logs.store());
-  for (const Log& log : logs_of(store)) {
+  for (const StoredLog& log : stored_logs(store)) {
     if (log.trains()) continue;
     const bool is_sister = log.name() == "test_01/sister.csv";
     INFO(log.name());

@@ -13,6 +13,7 @@
 #include "support/can/watched_drives.h"
 
 using namespace kdgat;
+using namespace kdgat::data;
 using namespace kdgat::decision;
 using kdgat::test::drive;
 using kdgat::test::Frames;

@@ -10,12 +10,12 @@
 #include "engine/compare/comparison.h"
 #include "engine/compare/judged_log.h"
 #include "engine/compare/summary.h"
-#include "engine/decision/detector/traffic.h"
 #include "support/can/can_logs.h"
 #include "support/can/judged_logs.h"
 
 using namespace kdgat;
 using namespace kdgat::compare;
+using namespace kdgat::data;
 using namespace kdgat::decision;
 using Catch::Contains;
 using kdgat::test::frame_at;
@@ -228,7 +228,7 @@ TEST_CASE("benign windows near attacks with unknown ids are suspect", "[detector
   frames[34].id = 0x400;                  // right after the attack
   frames[55].id = frames[56].id = 0x500;  // window 5, after the last attack row
   const LogStore data({{"test_01/a.csv", frames}, {"train_01/b.csv", two_ids(80)}}, 10);
-  const Log log = data.tests().front();
+  const StoredLog log = data.tests().front();
   JudgedLog out;
   out.size = 10;
   for (int64_t w = 0; w < 8; ++w) {
@@ -283,8 +283,8 @@ TEST_CASE("times made monotonic never step back, and stay where they are already
   frames[40].time = frames[39].time - 0.2;
   frames[41].time = frames[39].time - 0.1;
   const LogStore data({{"train_01/a.csv", frames}, {"test_01/b.csv", two_ids(120)}});
-  Log log = data.training().front();
-  const Log as_it_was = log;
+  StoredLog log = data.training().front();
+  const StoredLog as_it_was = log;
   log.make_monotonic();
   for (int64_t row = 1; row < log.rows(); ++row) CHECK(log.time(row) >= log.time(row - 1));
   CHECK(log.time(40) == log.time(39));

@@ -18,6 +18,7 @@
 
 using namespace kdgat;
 using namespace kdgat::compare;
+using namespace kdgat::data;
 using namespace kdgat::decision;
 using namespace kdgat::detector;
 using Catch::Contains;
@@ -169,7 +170,7 @@ TEST_CASE("a truck is known again under other priorities and with a tester plugg
   CHECK(f1(result, "test_01") > 0.9);
   const graph::GraphStore store = graph::GraphStore::open(logs.store());
   const DetectorModel model = DetectorModel::read(logs.request("run").run_dir / kDetectorFile);
-  for (const Log& one : logs_of(store)) {
+  for (const StoredLog& one : stored_logs(store)) {
     if (!one.trains()) CHECK(judge(one, model).own == 0);
   }
 }

@@ -9,11 +9,11 @@
 
 #include "detector/detector_memory.h"
 #include "detector/learning.h"
-#include "detector/learning_size.h"
-#include "engine/decision/detector/traffic.h"
+#include "engine/data/can/vehicles/learning_size.h"
 #include "support/can/watched_drives.h"
 
 using namespace kdgat;
+using namespace kdgat::data;
 using namespace kdgat::decision;
 using namespace kdgat::detector;
 using Catch::Contains;
@@ -21,13 +21,13 @@ using kdgat::test::watched_logs;
 
 namespace {
 
-Learning learned(const std::vector<Log>& logs, const DetectorOptions& options) {
+Learning learned(const std::vector<StoredLog>& logs, const DetectorOptions& options) {
   return learn(logs, group_by_vehicle(logs), options, 42, [](double) {});
 }
 
-int64_t windows_of(const std::vector<WindowRange>& pieces) {
+int64_t windows_of(const std::vector<data::WindowRange>& pieces) {
   int64_t out = 0;
-  for (const WindowRange& piece : pieces) out += piece.end - piece.begin;
+  for (const data::WindowRange& piece : pieces) out += piece.end - piece.begin;
   return out;
 }
 
@@ -46,14 +46,14 @@ std::string refusal(const DetectorOptions& options, int64_t limit) {
 }  // namespace
 
 TEST_CASE("windows to learn from are counted as they are learned from", "[detector][memory]") {
-  const std::vector<Log> logs = watched_logs().training();
+  const std::vector<StoredLog> logs = watched_logs().training();
   DetectorOptions options;
   options.inject.clear();
   for (const double forgotten : {0.0, 0.5}) {
     options.forgotten = forgotten;
     INFO(forgotten);
     const Learning learning = learned(logs, options);
-    const LearningSize size = learning_size(logs, options);
+    const data::LearningSize size = data::learning_size(logs, options.window, options);
     CHECK(size.rows == std::ssize(learning.rows.labels));
     CHECK(size.windows == learning.windows);
     int64_t held = 0;
@@ -67,16 +67,16 @@ TEST_CASE("windows to learn from are counted as they are learned from", "[detect
 
 TEST_CASE("rows of injected attacks are foreseen, rather too many than too few",
           "[detector][memory]") {
-  const std::vector<Log> logs = watched_logs().training();
+  const std::vector<StoredLog> logs = watched_logs().training();
   DetectorOptions options;
   options.forgotten = 0;
   const std::vector<std::string> all = options.inject;
   options.inject.clear();
-  const int64_t without = learning_size(logs, options).rows;
+  const int64_t without = data::learning_size(logs, options.window, options).rows;
   const auto check = [&](const std::string& name) {
     INFO(name);
     const int64_t rows = std::ssize(learned(logs, options).rows.labels) - without;
-    const int64_t foreseen = learning_size(logs, options).rows - without;
+    const int64_t foreseen = data::learning_size(logs, options.window, options).rows - without;
     CHECK(rows > 0);
     CHECK(rows <= foreseen);
     CHECK(foreseen <= 5 * rows / 2);
@@ -96,29 +96,30 @@ TEST_CASE("no more windows are learned from than asked for, however short the lo
     for (const int64_t logs : {2, 30, 1000}) {
       const int64_t all = logs * of_log;
       INFO(logs << " logs of " << of_log << " windows");
-      const std::vector<WindowRange> pieces = pieces_of(of_log, 0, all, kMost);
+      const std::vector<data::WindowRange> pieces = data::pieces_of(of_log, 0, all, kMost);
       const int64_t taken = logs * windows_of(pieces);
       if (all <= kMost) {
         CHECK(taken == all);
         continue;
       }
-      CHECK(taken <= kMost + (of_log * kMost / all < kLeastPiece ? logs * kLeastPiece : 0));
+      CHECK(taken <=
+            kMost + (of_log * kMost / all < data::kLeastPiece ? logs * data::kLeastPiece : 0));
       CHECK(taken >= kMost / 2);
       CHECK(pieces.front().begin == 0);
       for (std::size_t i = 1; i < pieces.size(); ++i) {
         CHECK(pieces[i].begin >= pieces[i - 1].end);
-        CHECK(pieces[i].end - pieces[i].begin <= kPieceWindows);
+        CHECK(pieces[i].end - pieces[i].begin <= data::kPieceWindows);
         CHECK(pieces[i].end <= of_log);
       }
     }
   }
   // A thousand logs of a thousand windows: fifty of each, not five hundred.
-  CHECK(windows_of(pieces_of(1000, 0, 1'000'000, kMost)) == 50);
-  CHECK(pieces_of(100, 30, 3000, kMost).front().begin == 0);
+  CHECK(windows_of(data::pieces_of(1000, 0, 1'000'000, kMost)) == 50);
+  CHECK(data::pieces_of(100, 30, 3000, kMost).front().begin == 0);
 }
 
 TEST_CASE("a detector's memory grows with what it learns from", "[detector][memory]") {
-  const std::vector<Log> logs = watched_logs().logs();
+  const std::vector<StoredLog> logs = watched_logs().logs();
   const auto peak = [&](const DetectorOptions& options, int64_t threads = 1) {
     return memory_footprint(logs, options, 100, threads).peak({});
   };

@@ -22,6 +22,7 @@
 #include "support/can/watched_drives.h"
 
 using namespace kdgat;
+using namespace kdgat::data;
 using namespace kdgat::decision;
 using Catch::Contains;
 using kdgat::test::drive;

@@ -20,6 +20,7 @@
 
 using namespace kdgat;
 using namespace kdgat::compare;
+using namespace kdgat::data;
 using namespace kdgat::decision;
 using namespace kdgat::detector;
 using Catch::Contains;
@@ -164,7 +165,7 @@ TEST_CASE("the rule looks at unknown ids and at gaps below half a period", "[det
 }
 
 TEST_CASE("logs of one vehicle are known by their ids", "[detector]") {
-  const std::vector<Log> training = drives().training();
+  const std::vector<StoredLog> training = drives().training();
   REQUIRE(training.size() == 4);
   const auto groups = group_by_vehicle(training);
   REQUIRE(groups.size() == 2);
@@ -219,7 +220,7 @@ TEST_CASE("a detector learns of two vehicles, and judges one of them and a third
 
   SECTION("its own windows count nowhere") {
     const DetectorModel model = DetectorModel::read(run / kDetectorFile);
-    for (const Log& log : drives().tests()) {
+    for (const StoredLog& log : drives().tests()) {
       const JudgedLog judged = judge(log, model);
       const auto all = static_cast<std::size_t>(log.rows() / 100);
       CHECK(judged.labels.size() + static_cast<std::size_t>(judged.own) == all);

@@ -16,6 +16,7 @@
 #include "support/runs/made_learning.h"
 
 using namespace kdgat;
+using namespace kdgat::data;
 using namespace kdgat::decision;
 using namespace kdgat::detector;
 using kdgat::test::made_learning;

@@ -1,7 +1,7 @@
 // One log in another form, frame by frame in flat memory.
 #pragma once
 
-#include "engine/data/can/logs/can_options.h"
+#include "engine/data/can/logs/convert_options.h"
 #include "engine/data/core/domain.h"
 
 namespace kdgat::data {

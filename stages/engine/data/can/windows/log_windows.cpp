@@ -5,12 +5,12 @@
 #include <limits>
 #include <utility>
 
-#include "engine/data/can/logs/can_options.h"
+#include "engine/data/can/windows/window_options.h"
 
 namespace kdgat::data {
 
 WindowShape shape_of(const nlohmann::json& import) {
-  static const nlohmann::json schema = options_schema<CanImportOptions>().at("properties");
+  static const nlohmann::json schema = options_schema<WindowOptions>().at("properties");
   const auto number = [&](const char* name) {
     const nlohmann::json value =
         import.is_object() ? import.value(name, nlohmann::json()) : nullptr;

@@ -2,20 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "engine/data/can/frames/bus_clock.h"
 
 namespace kdgat::data {
 
-std::vector<std::string> relative_names() {
-  return {"unknown",    "length",    "crowd",      "surplus",   "crowd_off",
-          "crowd_off2", "off_share", "crowd_back", "crowd_new", "off_new",
-          "off_back",   "new",       "back",       "silence",   "tight"};
-}
-
 RelativeWindows::RelativeWindows(const VehicleProfile& profile, int64_t window)
     : tables_(profile, window),
       vehicle_(tables_.view()),
+      graph_(profile, vehicle_),
       size_(window),
       senders_(tables_.keys.size()),
       buses_(tables_.buses.size()),
@@ -33,7 +29,10 @@ RelativeWindows::RelativeWindows(const VehicleProfile& profile, int64_t window)
   kdgat_windows_init(&vehicle_, &state_);
 }
 
-void RelativeWindows::restart() { kdgat_restart(&vehicle_, &state_); }
+void RelativeWindows::restart() {
+  kdgat_restart(&vehicle_, &state_);
+  restarts_ = true;
+}
 
 bool RelativeWindows::add(const CanFrame& frame) {
   const std::size_t slot = state_.slot, at = slot * static_cast<std::size_t>(size_) + state_.filled;
@@ -46,7 +45,12 @@ bool RelativeWindows::add(const CanFrame& frame) {
   const double now = state_.clock.now;
   extras_[at] = {
       seen.sender >= 0 ? tables_.keys[static_cast<std::size_t>(seen.sender)] : frame.key(),
-      seen.gap, seen.distance, frame.label == 1};
+      seen.gap,
+      seen.distance,
+      now,
+      std::exchange(restarts_, false),
+      frame.label == 1,
+      frame.label >= 0};
   Kept& window = kept_[slot];
   if (is_first) {
     window.begin = now;
@@ -71,15 +75,16 @@ bool RelativeWindows::finish() {
 void RelativeWindows::complete(int64_t number) {
   given_slot_ = static_cast<std::size_t>(number) % kept_.size();
   const Kept& kept = kept_[given_slot_];
-  window_ = {number * size_, kept.begin, kept.end, kept.seconds, static_cast<int32_t>(size_),
-             false,          {},         0};
+  window_ = {number * size_, kept.begin, kept.end, kept.seconds, static_cast<int32_t>(size_), false,
+             true,           {},         0};
   frames_.clear();
   const std::size_t first = given_slot_ * static_cast<std::size_t>(size_);
   for (std::size_t i = first; i < first + static_cast<std::size_t>(size_); ++i) {
     const Extra& extra = extras_[i];
     window_.attack = window_.attack || extra.attack;
-    frames_.push_back(
-        {kdgat_compare(&vehicle_, &state_, &rows_[i]), extra.key, extra.gap, extra.distance});
+    window_.is_labelled = window_.is_labelled && extra.is_labelled;
+    frames_.push_back({kdgat_compare(&vehicle_, &state_, &rows_[i]), extra.key, extra.gap,
+                       extra.distance, extra.time, extra.restarts});
   }
   window_ = with_columns([](uint32_t) { return true; });
   given_ = number + 1;

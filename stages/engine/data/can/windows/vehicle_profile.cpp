@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "engine/data/can/frames/protocol_ids.h"
 #include "kdgat/error.h"
@@ -85,6 +86,22 @@ struct Reader {
     for (const json& one : list(in, "slow_sums", kMostSums)) out.sums.push_back(hex(one, "sums"));
     out.slow_sums = static_cast<uint32_t>(out.sums.size());
     for (const json& one : list(in, "checks", kMostSums)) out.sums.push_back(hex(one, "checks"));
+    return out;
+  }
+  std::vector<IdStep> steps(const json& in) const {
+    constexpr int64_t kMostKey = (int64_t{1} << 32) - 1;
+    std::vector<IdStep> out;
+    for (const json& row : list(in, "steps", StepCounter::kMostSteps)) {
+      if (!row.is_array() || row.size() != 4) fail("\"steps\" has a row that is no step");
+      IdStep& one = out.emplace_back();
+      one.from = static_cast<uint32_t>(whole(row[0], "steps", kMostKey));
+      one.to = static_cast<uint32_t>(whole(row[1], "steps", kMostKey));
+      one.frames = whole(row[2], "steps", kMostCount);
+      one.gap = number({{"gap", row[3]}}, "gap", kMostSeconds);
+      if (out.size() < 2) continue;
+      const IdStep& last = out[out.size() - 2];
+      if (std::tie(last.from, last.to) >= std::tie(one.from, one.to)) fail("steps do not ascend");
+    }
     return out;
   }
   const json& list(const json& in, const char* key, std::size_t most) const {
@@ -173,6 +190,7 @@ void ProfileBuilder::forget_last() {
     state.begin_anew();
   }
   activity_.restart();
+  if (steps_) steps_->restart();
 }
 
 void ProfileBuilder::restart() {
@@ -187,6 +205,7 @@ void ProfileBuilder::add(const CanFrame& frame) {
   const double now = clock_.now;
   seconds_ += listened(before, now);
   activity_.add(frame.channel, now);
+  if (steps_) steps_->add(frame, now);
   const uint32_t key = frame.key();
   if (ids_.size() >= kMostIds && !ids_.contains(key)) {
     ++dropped_;
@@ -311,6 +330,7 @@ VehicleProfile ProfileBuilder::profile() const {
     out.ids.push_back(std::move(one));
   }
   leave_out_rare(out);
+  if (steps_) out.steps = steps_->steps();
   std::sort(out.ids.begin(), out.ids.end(),
             [](const IdProfile& a, const IdProfile& b) { return a.key() < b.key(); });
   return out;
@@ -363,6 +383,9 @@ nlohmann::json VehicleProfile::json() const {
   nlohmann::json out = {{"frames", frames}, {"seconds", seconds}, {"ids", std::move(list)}};
   if (dropped > 0) out["dropped"] = dropped;
   if (outliers > 0) out["outliers"] = outliers;
+  for (const IdStep& one : steps) {
+    out["steps"].push_back({one.from, one.to, one.frames, one.gap});
+  }
   for (const AddressName& one : names) {
     out["names"].push_back(
         {{"channel", one.channel}, {"address", one.address}, {"name", hex_text(one.name)}});
@@ -405,6 +428,7 @@ VehicleProfile VehicleProfile::from_json(const nlohmann::json& json, const std::
   }
   if (json.contains("dropped")) out.dropped = in.whole(json, "dropped", kMostCount);
   if (json.contains("outliers")) out.outliers = in.whole(json, "outliers", kMostCount);
+  if (json.contains("steps")) out.steps = in.steps(json);
   if (!json.contains("names")) return out;
   for (const nlohmann::json& item : in.list(json, "names", std::size_t{256} * kMostChannels)) {
     AddressName& one = out.names.emplace_back();

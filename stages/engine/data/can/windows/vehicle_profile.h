@@ -17,6 +17,7 @@
 
 #include "engine/data/can/frames/bus_clock.h"
 #include "engine/data/can/frames/can_frame.h"
+#include "engine/data/can/windows/id_steps.h"
 #include "engine/portable/windows.h"
 
 namespace kdgat::data {
@@ -140,6 +141,7 @@ struct VehicleProfile {
   int64_t outliers = 0;  ///< frames that looked injected and taught nothing
   int64_t dropped = 0;   ///< frames of ids beyond ProfileBuilder::kMostIds, which it does not have
   std::vector<AddressName> names;
+  std::vector<IdStep> steps;  ///< only where they were asked for, see ProfileBuilder
 
   /// By CanFrame::key(), which on the first bus is the id.
   const IdProfile* find(uint32_t key) const;
@@ -175,14 +177,21 @@ class ProfileBuilder {
  public:
   static constexpr std::size_t kMostIds = 8192;
 
-  ProfileBuilder() { kdgat_clock_init(&clock_); }
+  /// `with_steps`: which id follows which is learned, too.
+  explicit ProfileBuilder(bool with_steps = false) {
+    kdgat_clock_init(&clock_);
+    if (with_steps) steps_.emplace();
+  }
 
   /// Another log begins: no gap and no move reaches across.
   void restart();
   void add(const CanFrame& frame);
   /// A frame of an attack stood here: no gap and no move reaches across it. A silence may be the
   /// attack, and a flood holds others up.
-  void pass_over_attack() { ++attacks_; }
+  void pass_over_attack() {
+    ++attacks_;
+    if (steps_) steps_->restart();
+  }
   /// What was learned so far.
   VehicleProfile profile() const;
   int64_t frames() const { return frames_; }
@@ -225,6 +234,7 @@ class ProfileBuilder {
   int64_t frames_ = 0, dropped_ = 0, outliers_ = 0, attacks_ = 0;
   kdgat_clock clock_{};
   BusActivity activity_;
+  std::optional<StepCounter> steps_;
   double seconds_ = 0;
 };
 

@@ -242,13 +242,17 @@ TEST_CASE("a cancelled import leaves no store", "[domain]") {
 
 TEST_CASE("exactly the options of a domain that can change a result are its identity", "[domain]") {
   const json properties = import_schema(domains_of_tests()).at("properties");
+  const std::set<std::string> relative = {"use_labels", "inject", "own_seconds", "most_windows",
+                                          "forgotten"};
+  std::set<std::string> bound = relative;
+  bound.insert({"fold", "min_nodes"});
   json defaults = json::object();
   for (const auto& [name, schema] : properties.items()) defaults[name] = schema.at("default");
   for (const Domain* domain : domains_of_tests()) {
     const json own = domain->import_schema().at("properties");
     const json before = domain->import_identity(defaults);
     for (const auto& [name, schema] : properties.items()) {
-      if (name == "fold" || name == "min_nodes") continue;  // bound by others: see below
+      if (bound.contains(name)) continue;  // by others: see below
       INFO(domain->name() << " " << name);
       json values = defaults;
       values[name] = name == "folds" ? json(5) : changed(schema);
@@ -260,6 +264,16 @@ TEST_CASE("exactly the options of a domain that can change a result are its iden
     const json first = domain->import_identity(folded);
     folded["fold"] = 2;
     CHECK((domain->import_identity(folded) != first) == own.contains("fold"));
+    if (!own.contains("forgotten")) continue;
+    json of_profiles = defaults;
+    of_profiles["features"] = "relative";
+    const json usual = domain->import_identity(of_profiles);
+    for (const std::string& name : relative) {
+      INFO(name);
+      json values = of_profiles;
+      values[name] = changed(properties.at(name));
+      CHECK(domain->import_identity(values) != usual);
+    }
   }
 }
 

@@ -10,7 +10,6 @@
 #include "engine/compare/judging.h"
 #include "engine/data/can/windows/log_windows.h"
 #include "engine/decision/detector/alarms.h"
-#include "engine/decision/detector/find_vehicle.h"
 #include "engine/decision/detector/window_scorer.h"
 #include "engine/decision/stream/bus_fit.h"
 #include "support/can/can_drive.h"
@@ -19,6 +18,7 @@
 
 using namespace kdgat;
 using namespace kdgat::compare;
+using namespace kdgat::data;
 using namespace kdgat::decision;
 using Catch::Contains;
 using kdgat::test::drive;
@@ -107,7 +107,7 @@ TEST_CASE("a vehicle never seen is learned by seconds", "[watch]") {
 }
 
 TEST_CASE("a log is judged the same from a store and while it streams", "[watch]") {
-  for (const Log& log : watched_logs().tests()) {
+  for (const StoredLog& log : watched_logs().tests()) {
     INFO(log.name());
     const JudgedLog judged = judge(log, watching_model());
     // As score reads it: line by line.

@@ -344,7 +344,7 @@ TEST_CASE("a detector in C asks for no heap and no mathematics", "[detector_c]")
 TEST_CASE("a detector in C with int8 leaves is the rounded model, and nearly the model",
           "[detector_c]") {
   const DetectorModel& model = watching_model();
-  const decision::Vehicle& vehicle = model.vehicles.front();
+  const data::Vehicle& vehicle = model.vehicles.front();
   const DetectorModel rounded = exporting::rounded_detector(model);
   CHECK(exporting::detector_c_size(model, vehicle, {.int8 = true}).flash <
         exporting::detector_c_size(model, vehicle, {}).flash);
@@ -436,13 +436,13 @@ TEST_CASE("detectors of recorded traffic say the same in C", "[detector_c][data]
     if (!folder) continue;
     const test::LogStore logs(*folder);
     const DetectorModel model = test::detector_of(logs, 60);
-    const decision::Vehicle& vehicle = model.vehicles.front();
+    const data::Vehicle& vehicle = model.vehicles.front();
     const exporting::DetectorCSize size = exporting::detector_c_size(model, vehicle, {});
     CHECK(size.flash <= 128 * 1024);
     CHECK(size.state <= 128 * 1024);
     const DetectorProgram program(model, vehicle.name);
     program.compile("gcc -O3" + std::string(kStrictC99));
-    for (const decision::Log& log : logs.logs()) {
+    for (const data::StoredLog& log : logs.logs()) {
       Frames frames;
       for (int64_t row = 0; row < std::min<int64_t>(log.rows(), test::soak(100'000)); ++row) {
         frames.push_back(log.frame(row));

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/data/can/logs/can_log.h"
+#include "engine/data/can/logs/convert_options.h"
 #include "engine/data/can/logs/format_log.h"
 #include "engine/data/can/logs/log_streams.h"
 #include "engine/data/core/graph_domain.h"

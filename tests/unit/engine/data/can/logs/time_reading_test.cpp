@@ -7,8 +7,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "engine/data/can/can_options.h"
 #include "engine/data/can/logs/can_log.h"
-#include "engine/data/can/logs/can_options.h"
 #include "engine/data/can/logs/convert_log.h"
 #include "support/can/log_text.h"
 #include "support/programs/command.h"

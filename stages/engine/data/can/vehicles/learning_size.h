@@ -1,5 +1,5 @@
-// Which windows of training logs are learned from, against how many profiles and beside how many
-// injected attacks: what Learner follows, and what is counted beforehand. Reads no frame but
+// Which windows of training logs are learned from, against how many profiles and next to how many
+// injected attacks: what WindowLearner follows, and what is counted beforehand. Reads no frame but
 // labels.
 #pragma once
 
@@ -7,11 +7,11 @@
 #include <span>
 #include <vector>
 
-#include "detector/detector_options.h"
 #include "engine/data/can/synthetic/attack_options.h"
-#include "engine/decision/detector/traffic.h"
+#include "engine/data/can/vehicles/learning_options.h"
+#include "engine/data/can/vehicles/stored_log.h"
 
-namespace kdgat::detector {
+namespace kdgat::data {
 
 /// Pieces of so many windows at most are taken of logs that are too long to be learned from as a
 /// whole.
@@ -20,19 +20,21 @@ inline constexpr int64_t kPieceWindows = 500;
 inline constexpr int kForgetful = 2;
 
 /// Windows of a log, and those of them ahead of its first attack.
-struct LogWindows {
+struct WindowCounts {
   int64_t all = 0, benign = 0;
 };
-LogWindows windows_of(const decision::Log& log, int64_t window);
+WindowCounts windows_of(const StoredLog& log, int64_t window);
 
 /// What windows of a log are compared with.
 struct ProfileSource {
   /// Windows of the log's beginning that teach it, which are themselves compared with nothing; 0:
   /// other logs of the vehicle do.
   int64_t learned = 0;
-  int32_t own = 0;  ///< see Held
+  int32_t own = 0;  ///< see SeenWindow
 };
-std::vector<ProfileSource> profile_sources(const LogWindows& log, bool has_others);
+/// Of fewer windows ahead of its first attack a vehicle's only log teaches nothing.
+inline constexpr int64_t kLeastAlone = 60;
+std::vector<ProfileSource> profile_sources(const WindowCounts& log, bool has_others);
 
 inline constexpr int64_t kLeastPiece = 20;
 struct WindowRange {
@@ -50,16 +52,17 @@ int64_t injected_windows(int64_t logs, int64_t window);
 /// Fewer than these are attacked nowhere.
 inline constexpr int64_t kLeastInjected = 20;
 /// How they are attacked.
-data::CanInjectOptions injection();
+CanInjectOptions injection();
 
-/// What learn() makes of logs, nearly and rather more.
+/// What WindowLearner makes of logs, nearly and rather more.
 struct LearningSize {
   int64_t windows = 0;  ///< of the logs, learned from
-  int64_t rows = 0;     ///< of its LearningSet
-  int64_t held = 0;     ///< windows for thresholds
+  int64_t rows = 0;     ///< windows that are given
+  int64_t held = 0;     ///< benign ones of a profile that forgot nothing
   int64_t attacked_frames = 0,
           added_frames = 0;  ///< of one log and kind, when attacks are injected
 };
-LearningSize learning_size(std::span<const decision::Log> logs, const DetectorOptions& options);
+LearningSize learning_size(std::span<const StoredLog> logs, int64_t window,
+                           const LearningOptions& options);
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::data

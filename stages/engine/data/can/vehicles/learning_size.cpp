@@ -1,4 +1,4 @@
-#include "detector/learning_size.h"
+#include "engine/data/can/vehicles/learning_size.h"
 
 #include <algorithm>
 #include <array>
@@ -6,31 +6,32 @@
 
 #include "engine/data/can/synthetic/attack_kinds.h"
 
-namespace kdgat::detector {
+namespace kdgat::data {
 namespace {
 
 /// Windows of an own beginning that profiles are made of: a vehicle never seen may have more or
 /// fewer of its own, and each has what was learned of the nearest. Longer ones err less; training
 /// logs have few that long.
 constexpr std::array<int64_t, 3> kOwn = {30, 100, 300};
+static_assert(kLeastAlone == 2 * kOwn.front());
 constexpr int64_t kHalf = 40;              // windows: the least of one drive alone
 constexpr int64_t kInjectedRows = 40'000;  // of one log, profile and kind of attack
 constexpr int64_t kMostInjected = 20'000;  // windows of all logs, of one profile and kind of attack
 /// Frames a second of a log's beginning.
-double rate_of(const decision::Log& log) {
+double rate_of(const StoredLog& log) {
   constexpr int64_t kRows = 20'000;
   const int64_t rows = std::min(kRows, log.rows());
   const double seconds = log.seconds(0, rows);
-  return seconds > 0 ? static_cast<double>(rows) / seconds : double{decision::kAssumedRate};
+  return seconds > 0 ? static_cast<double>(rows) / seconds : double{kAssumedRate};
 }
 
 /// Frames that attacks of a kind add to one that was there.
 double added_to(const std::string& kind, double rate) {
   constexpr double kMostOfTraffic = 1;  // of kinds that send what is sent, or less, again
-  const data::CanInjectOptions how = injection();
+  const CanInjectOptions how = injection();
   const double attacked = how.min_attack_seconds + how.max_attack_seconds;
   const double share = attacked / (attacked + how.min_benign_seconds + how.max_benign_seconds);
-  return share * std::max(kMostOfTraffic, data::attack_kind(kind).adds / rate);
+  return share * std::max(kMostOfTraffic, attack_kind(kind).adds / rate);
 }
 
 /// Windows of pieces, without those ahead of `from`.
@@ -44,11 +45,11 @@ int64_t windows_in(const std::vector<WindowRange>& pieces, int64_t from) {
 
 }  // namespace
 
-LogWindows windows_of(const decision::Log& log, int64_t window) {
+WindowCounts windows_of(const StoredLog& log, int64_t window) {
   return {log.rows() / window, log.first_attack() / window};
 }
 
-std::vector<ProfileSource> profile_sources(const LogWindows& log, bool has_others) {
+std::vector<ProfileSource> profile_sources(const WindowCounts& log, bool has_others) {
   std::vector<ProfileSource> out;
   if (has_others) {
     out.push_back({});
@@ -84,8 +85,8 @@ int64_t injected_windows(int64_t logs, int64_t window) {
   return std::min(std::max(share, kLeastInjected), kInjectedRows / window);
 }
 
-data::CanInjectOptions injection() {
-  data::CanInjectOptions out;
+CanInjectOptions injection() {
+  CanInjectOptions out;
   out.keep_attacks = true;
   // Short ones: their beginnings and ends, hardest to tell, are seen more often.
   out.min_attack_seconds = 0.2;
@@ -95,14 +96,15 @@ data::CanInjectOptions injection() {
   return out;
 }
 
-LearningSize learning_size(std::span<const decision::Log> logs, const DetectorOptions& options) {
+LearningSize learning_size(std::span<const StoredLog> logs, int64_t window,
+                           const LearningOptions& options) {
   const bool has_others = logs.size() > 1;  // of another vehicle they only make it less
   const int64_t passes = options.forgotten > 0 ? 1 + kForgetful : 1;
   int64_t all = 0;
-  for (const decision::Log& log : logs) all += log.rows() / options.window;
+  for (const StoredLog& log : logs) all += log.rows() / window;
   LearningSize out;
-  for (const decision::Log& log : logs) {
-    const LogWindows windows = windows_of(log, options.window);
+  for (const StoredLog& log : logs) {
+    const WindowCounts windows = windows_of(log, window);
     const auto taken = [&](int64_t from) {
       return windows_in(pieces_of(windows.all, from, all, options.most_windows), from);
     };
@@ -111,16 +113,16 @@ LearningSize learning_size(std::span<const decision::Log> logs, const DetectorOp
     for (const ProfileSource& source : profile_sources(windows, has_others)) {
       out.rows += passes * taken(source.learned);
       out.held += taken(source.learned);
-      attacked = std::max(attacked, std::min(injected_windows(std::ssize(logs), options.window),
+      attacked = std::max(attacked, std::min(injected_windows(std::ssize(logs), window),
                                              windows.benign - source.learned));
       profiles = std::min<int64_t>(2, profiles + 1);  // see Learner::inject
     }
     if (attacked < kLeastInjected) continue;
     const double rate = rate_of(log);
-    const int64_t frames = attacked * options.window;
+    const int64_t frames = attacked * window;
     for (const std::string& kind : options.inject) {
       const auto added = static_cast<int64_t>(static_cast<double>(frames) * added_to(kind, rate));
-      out.rows += profiles * (frames + added) / options.window;
+      out.rows += profiles * (frames + added) / window;
       if (frames + added < out.attacked_frames + out.added_frames) continue;
       out.attacked_frames = frames;
       out.added_frames = added;
@@ -129,4 +131,4 @@ LearningSize learning_size(std::span<const decision::Log> logs, const DetectorOp
   return out;
 }
 
-}  // namespace kdgat::detector
+}  // namespace kdgat::data

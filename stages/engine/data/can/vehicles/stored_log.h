@@ -1,4 +1,5 @@
-// The logs of a store, and which of them are of one vehicle. Views into the store.
+// StoredLog: a log whose frames a store keeps, row by row, and what is wrong with a log. Views into
+// the store.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +12,12 @@
 #include <unordered_set>
 #include <vector>
 
-#include "engine/arrays/random.h"
 #include "engine/data/can/frames/can_frame.h"
 #include "engine/data/can/frames/protocol_ids.h"
 #include "engine/data/can/logs/stored_frames.h"
-#include "engine/data/can/windows/vehicle_profile.h"
 #include "engine/graph/graph_store.h"
 
-namespace kdgat::decision {
+namespace kdgat::data {
 
 /// Frames a second of logs without times: for budgets of alarms an hour, and where attacks are
 /// injected.
@@ -40,9 +39,9 @@ class LogProblems {
 };
 
 /// Rows of one log, counted from its first.
-class Log {
+class StoredLog {
  public:
-  Log(const graph::Source& source, const graph::Frames& frames, std::size_t index)
+  StoredLog(const graph::Source& source, const graph::Frames& frames, std::size_t index)
       : source_(&source),
         frames_(&frames),
         begin_(frames.source_ptr[index]),
@@ -54,8 +53,8 @@ class Log {
   bool trains() const { return source_->role == "train" && !validates(); }
   bool validates() const { return source_->validates(); }
   int64_t rows() const { return rows_; }
-  data::CanFrame frame(int64_t row) const {
-    data::CanFrame out = data::frame_of(*frames_, begin_ + row);
+  CanFrame frame(int64_t row) const {
+    CanFrame out = frame_of(*frames_, begin_ + row);
     out.time = time(row);
     return out;
   }
@@ -67,9 +66,7 @@ class Log {
     return static_cast<uint32_t>(frames_->id[static_cast<std::size_t>(begin_ + row)]);
   }
   /// CanFrame::key() without_priority(): what benign_ids() are.
-  uint32_t key(int64_t row) const {
-    return data::without_priority(data::key_of(*frames_, begin_ + row));
-  }
+  uint32_t key(int64_t row) const { return without_priority(key_of(*frames_, begin_ + row)); }
   bool restarts(int64_t row) const { return data::restarts(*frames_, begin_ + row); }
   bool is_attack(int64_t row) const {
     return (frames_->flags[static_cast<std::size_t>(begin_ + row)] & graph::Frames::kAttack) != 0;
@@ -107,7 +104,7 @@ std::string counted(int64_t count, const char* of);
 std::string id_text(uint32_t key);
 
 /// Throws Error(kData) where the store has no frames.
-std::vector<Log> logs_of(const graph::GraphStore& store);
+std::vector<StoredLog> stored_logs(const graph::GraphStore& store);
 
 /// Names of two logs of which one is a copy of the other: the same ids, payloads and labels, row by
 /// row, whatever their times are.
@@ -116,82 +113,6 @@ struct SameContent {
 };
 /// Of logs of different test parts, or of training and a part; of several copies each beside the
 /// first.
-std::vector<SameContent> same_content(std::span<const Log> logs);
+std::vector<SameContent> same_content(std::span<const StoredLog> logs);
 
-/// Rows [begin, end) of a log.
-struct Piece {
-  const Log* log;
-  int64_t begin, end;
-};
-/// A row of a log: what it teaches. One that is labelled as an attack teaches nothing.
-inline void learn_row(const data::CanFrame& frame, bool restarts, data::ProfileBuilder& builder) {
-  if (restarts) builder.restart();
-  if (frame.label == 1) {
-    builder.pass_over_attack();
-  } else {
-    builder.add(frame);
-  }
-}
-/// What the benign rows of these pieces teach.
-data::VehicleProfile learn_profile(std::span<const Piece> pieces);
-
-/// Seconds of its own that the profile of a vehicle never seen is learned from, unless said.
-inline constexpr double kOwnSeconds = 15;
-/// Frames of its own that a log's profile is learned from at most: they are kept until then.
-inline constexpr int64_t kMostOwnFrames = 1'000'000;
-inline constexpr int64_t kLeastOwn = 20;  ///< windows; fewer say too little of what is usual
-/// Of so many windows those that kMostOwnFrames allow, and at least kLeastOwn.
-inline int64_t own_windows_of(int64_t wanted, int64_t window) {
-  return std::max(kLeastOwn, std::min(wanted, kMostOwnFrames / window));
-}
-
-/// How long traffic was listened to, frame by frame: a pause or a jump of the clock counts a second
-/// at most, a frame without a time as at kAssumedRate.
-class HeardTime {
- public:
-  void add(double time) {
-    const double gap = time - last_;
-    if (frames_++ > 0) {
-      seconds_ +=
-          std::isnan(gap) ? 1.0 / static_cast<double>(kAssumedRate) : std::clamp(gap, 0.0, 1.0);
-    }
-    last_ = time;
-  }
-  double seconds() const { return seconds_; }
-
- private:
-  int64_t frames_ = 0;
-  double last_ = 0, seconds_ = 0;
-};
-
-/// Windows that begin in the first `seconds` of a log, as own_windows_of() bounds them; at most
-/// those that it has.
-int64_t own_windows_in(const Log& log, int64_t window, double seconds);
-
-/// The first `windows` of the log that end ahead of its first attack row, and what they teach; no
-/// profile where there are fewer than kLeastOwn.
-struct OwnBeginning {
-  int64_t windows = 0;
-  std::optional<data::VehicleProfile> profile;
-};
-OwnBeginning learn_own(const Log& log, int64_t window, int64_t windows);
-
-/// Share of ids in both of those in either (Jaccard); 0 of nothing. Both ascending.
-double overlap(std::span<const uint32_t> a, std::span<const uint32_t> b);
-
-/// Above which overlap two logs are of one vehicle.
-inline constexpr double kSameVehicle = 0.7;
-
-/// Whether three of four ids that both profiles have are sent as often, and with lengths that the
-/// larger profile has, too. Ids of few frames say nothing.
-bool are_alike(const data::VehicleProfile& some, const data::VehicleProfile& more);
-
-/// Of each vehicle the numbers of its logs: those whose benign traffic has so many ids in common
-/// and is alike.
-std::vector<std::vector<std::size_t>> group_by_vehicle(std::span<const Log> logs);
-
-/// As `profile`, but that of a share of ids some bytes seem never to have moved.
-data::VehicleProfile forget_moves(data::VehicleProfile profile, double share,
-                                  arrays::Random& random);
-
-}  // namespace kdgat::decision
+}  // namespace kdgat::data
