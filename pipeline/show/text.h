@@ -36,7 +36,7 @@ std::string value_text(const nlohmann::json& value);
 /// The same in a message, where a long one is shortened.
 std::string quoted_value(const nlohmann::json& value);
 
-/// What stands between the marks, without empty parts.
+/// What is between the marks, without empty parts.
 std::vector<std::string> parts_of(const std::string& text, char mark);
 
 /// "a, b, c" with ", " between them.
