@@ -30,6 +30,7 @@ kdgat_add_tests(kdgat_graph_tests
     tests/unit/engine/data/graphs/graph_guards_test.cpp
     tests/unit/engine/data/graphs/graphs_import_test.cpp
     tests/unit/fields/space/data/fuzz_neurons_test.cpp
+    tests/unit/engine/file/base64_test.cpp
     tests/unit/engine/file/fuzz_safetensors_test.cpp
     tests/unit/fields/texts/data/fuzz_texts_test.cpp
     tests/unit/engine/graph/graph_store_test.cpp

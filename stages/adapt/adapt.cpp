@@ -26,8 +26,11 @@ using nlohmann::json;
 /// What logs of one vehicle teach.
 class Lesson {
  public:
-  Lesson(const AdaptOptions& options, int64_t window, const Host& host)
-      : options_(options), window_(window), host_(host) {}
+  Lesson(const AdaptOptions& options, const DetectorModel& model, const Host& host)
+      : options_(options),
+        window_(model.window),
+        host_(host),
+        builder_(model.classifier.reads_graphs()) {}
 
   void read(const data::LogFile& file) {
     constexpr int64_t kOften = 0x1000;  // rows between two looks whether to stop
@@ -136,7 +139,7 @@ StageResult Adapt::run(const Options& options, const Request& request, Host& hos
       DetectorModel::read(request.input("model").path, decision::warning_to(host));
   request.input("logs");
   data::Notes notes;
-  Lesson lesson(options, model.window, host);
+  Lesson lesson(options, model, host);
   for (const Input& input : request.inputs.at("logs")) {
     for (const data::LogFile& file : data::find_log_files(input.path, {}, false, notes)) {
       lesson.read(file);

@@ -41,10 +41,12 @@ bool has_both(const LearningSet& rows, int32_t without, const std::vector<uint8_
   return has[0] && has[1];
 }
 
-void listen(const Held& held, const Parts& parts, const decision::KOfN& alarm_rule,
+void listen(const Held& held, OddsBy by, const Parts& parts, const decision::KOfN& alarm_rule,
             const decision::Floors& floors, double log_odds, Listened& out, FlaggedCount& count) {
+  const bool by_network = by == OddsBy::kNetwork, is_known = !by_network || !held.network.empty();
   const std::vector<float> usual(kRelativeColumns, 0);
-  const double usual_odds = parts.classifier.score(usual);
+  const double usual_odds =
+      parts.classifier ? parts.classifier->score(usual) : std::numeric_limits<float>::lowest();
   decision::RankFilter of_known(alarm_rule, usual_odds), of_seen = of_known;
   decision::RankFilter of_tails(alarm_rule, parts.tails.score(usual));
   decision::Stretch known, tails;
@@ -52,7 +54,9 @@ void listen(const Held& held, const Parts& parts, const decision::KOfN& alarm_ru
   for (std::size_t i = 0; i < held.values.size() / kRelativeColumns; ++i) {
     const std::span<const float> seen = row_of(held.values, i);
     const bool has_evidence = floors.are_reached(seen), is_missing = decision::is_missing(seen);
-    const double odds = has_evidence ? parts.classifier.score(seen) : usual_odds;
+    const double odds = !has_evidence || !is_known ? usual_odds
+                        : by_network               ? held.network[i]
+                                                   : parts.classifier->score(seen);
     count.flagged += of_seen.add(odds) > log_odds ? 1 : 0;
     // For a budget an id that is missing is one finding, however long it goes on.
     const bool counts = has_evidence && !(is_missing && was_missing);
@@ -63,14 +67,14 @@ void listen(const Held& held, const Parts& parts, const decision::KOfN& alarm_ru
   }
   count.windows += std::ssize(known.scores);
   known.seconds = tails.seconds = held.seconds;
-  out.classifier.push_back(std::move(known));
+  if (is_known) out.classifier.push_back(std::move(known));
   out.tails.push_back(std::move(tails));
 }
 
 }  // namespace
 
 Parts fit_parts(const LearningSet& rows, int32_t fold, const std::vector<uint8_t>& left_out,
-                const trees::BoostedTreesOptions& how) {
+                const trees::BoostedTreesOptions& how, OddsBy by) {
   LearningSet some;
   std::vector<float> benign;
   const auto is_taken = [&](std::size_t i) { return rows.folds[i] != fold && left_out[i] == 0; };
@@ -92,14 +96,15 @@ Parts fit_parts(const LearningSet& rows, int32_t fold, const std::vector<uint8_t
     some.weights.push_back(rows.weights[i]);
     if (rows.plain[i] != 0) benign.insert(benign.end(), row.begin(), row.end());
   }
-  return {trees::BoostedTrees::fit(some.table(), how),
-          decision::Tails::fit(benign, kRelativeColumns, kTailColumns)};
+  Parts out{{}, decision::Tails::fit(benign, kRelativeColumns, kTailColumns)};
+  if (by == OddsBy::kTrees) out.classifier = trees::BoostedTrees::fit(some.table(), how);
+  return out;
 }
 
 CrossFit cross_fit(const Learning& learning, const std::vector<uint8_t>& left_out,
                    const decision::KOfN& alarm_rule, const decision::Floors& floors,
                    const trees::BoostedTreesOptions& how, double log_odds,
-                   const std::function<void(double share)>& told) {
+                   const std::function<void(double share)>& told, OddsBy by) {
   const LearningSet& rows = learning.rows;
   CrossFit out;
   out.rows.assign(rows.labels.size(), std::numeric_limits<float>::lowest());
@@ -110,15 +115,17 @@ CrossFit cross_fit(const Learning& learning, const std::vector<uint8_t>& left_ou
   for (const int32_t fold : folds) {
     told(static_cast<double>(done++) / static_cast<double>(folds.size()));
     if (!has_both(rows, fold, left_out)) continue;
-    const Parts parts = fit_parts(rows, fold, left_out, how);
+    const Parts parts = fit_parts(rows, fold, left_out, how, by);
     for (std::size_t i = 0; i < rows.labels.size(); ++i) {
       if (rows.folds[i] != fold) continue;
-      out.rows[i] = static_cast<float>(parts.classifier.score(row_of(rows.values, i)));
+      out.rows[i] = by == OddsBy::kNetwork
+                        ? rows.network[i]
+                        : static_cast<float>(parts.classifier->score(row_of(rows.values, i)));
       out.tails[i] = static_cast<float>(rarity_of(parts.tails, row_of(rows.values, i)));
     }
     for (const Held& held : learning.held) {
       if (held.fold != fold) continue;
-      listen(held, parts, alarm_rule, floors, log_odds, out.by_own[held.own],
+      listen(held, by, parts, alarm_rule, floors, log_odds, out.by_own[held.own],
              counts[held.log][held.own]);
     }
   }

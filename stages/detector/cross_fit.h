@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -19,7 +20,7 @@
 namespace kdgat::detector {
 
 struct Parts {
-  trees::BoostedTrees classifier;
+  std::optional<trees::BoostedTrees> classifier;  ///< none where a network gives the log-odds
   decision::Tails tails;
 };
 
@@ -49,19 +50,23 @@ struct CrossFit {
   std::map<std::size_t, FlaggedCount> by_log;
 };
 
+/// Who gives windows their log-odds: trees of the other folds, or the network of the learning set
+/// those that it was not trained on; the others have the lowest, and are in no stretch of these.
+enum class OddsBy { kTrees, kNetwork };
+
 /// Learns from all rows but those of `fold` (-1: none) and those that are `left_out`, one flag a
 /// row.
 Parts fit_parts(const LearningSet& rows, int32_t fold, const std::vector<uint8_t>& left_out,
-                const trees::BoostedTreesOptions& how);
+                const trees::BoostedTreesOptions& how, OddsBy by = OddsBy::kTrees);
 
-/// A fold whose rest holds no attack, or nothing benign, is judged by nobody: its rows have the
+/// A fold whose rest holds no attack, or nothing benign, is scored by nobody: its rows have the
 /// lowest log-odds, tails of 0, and it is in no stretch. `log_odds`: what is above is taken for an
 /// attack. `told` is called before each fit, with
 /// the share of them that is done; it may throw.
 CrossFit cross_fit(const Learning& learning, const std::vector<uint8_t>& left_out,
                    const decision::KOfN& alarm_rule, const decision::Floors& floors,
                    const trees::BoostedTreesOptions& how, double log_odds,
-                   const std::function<void(double share)>& told);
+                   const std::function<void(double share)>& told, OddsBy by = OddsBy::kTrees);
 
 /// Logs without labels of which a model of the others takes more than a few per cent for attacks;
 /// none where it is half of the logs or more: then nobody knows which ones are usual.

@@ -54,6 +54,29 @@ std::string take_validation_logs(std::vector<data::StoredLog>& logs) {
   return sentence;
 }
 
+constexpr const char* kNetwork = "network";
+
+/// The network in the place of the trees, where the step has one.
+NetworkSource network_of(const Request& request, const graph::GraphStore& store,
+                         const DetectorOptions& options) {
+  namespace fs = std::filesystem;
+  const auto given = request.inputs.find(kNetwork);
+  if (given == request.inputs.end() || given->second.empty()) return {};
+  const fs::path made = given->second.front().path;
+  const fs::path file = fs::is_directory(made) ? made / kModelFile : made;
+  NetworkSource out{decision::RelativeNetwork::read(file), {}};
+  if (out.network->window() != options.window) {
+    throw Error(ExitCode::kUsage,
+                file.string() + ": a network of windows of " +
+                    std::to_string(out.network->window()) + " frames, the detector's have " +
+                    std::to_string(options.window),
+                "give both the same window");
+  }
+  const fs::path folder = request.input("graphs").path;
+  out.held_out = HeldOutWindows(store, graph::load_split(folder / data::kSplitName, store));
+  return out;
+}
+
 /// Distinct ones, where the store says.
 int64_t ids_of(const graph::GraphStore& store) {
   return store.ids() == nullptr ? static_cast<int64_t>(data::ProfileBuilder::kMostIds)
@@ -68,7 +91,7 @@ StageInfo Detector::info() {
   out.version = 9;  // a flood of an unknown id is rarer than a few frames of one
   out.summary =
       "Learn what is usual on a vehicle's bus, detect attacks on it, at a budget of false windows.";
-  out.inputs = {graphs_of("can")};
+  out.inputs = {graphs_of("can"), {kNetwork, kind::kClassifier, /*required=*/false}};
   out.outputs = {{"detector", kind::kModel}, {"channel", kind::kData}};
   out.speaks = 5;
   out.model_file = decision::kDetectorFile;
@@ -96,13 +119,15 @@ StageResult Detector::run(const Options& options, const Request& request, Host& 
       std::filesystem::path(request.input("graphs").path) / data::kStoreName);
   const int64_t context = memory::anonymous_memory();
   std::vector<data::StoredLog> logs = data::stored_logs(store), training, tests;
-  const std::string unused = take_validation_logs(logs);
+  const NetworkSource network = network_of(request, store, options);
+  // By those for validation the thresholds of a network are chosen.
+  const std::string unused = network ? "" : take_validation_logs(logs);
   json planned = planned_memory(logs, ids_of(store), options, request);
   host.metrics("memory", 0, {{"event", "plan"}, {"plan", planned}});
   host.log("info", planned.at("line"));
   for (data::StoredLog& log : logs) {
     if (options.monotonic) log.make_monotonic();
-    (log.trains() ? training : tests).push_back(log);
+    (log.trains() || log.validates() ? training : tests).push_back(log);
   }
   if (training.empty()) throw Error(ExitCode::kData, "the data has no training log");
   for (const data::StoredLog& log : logs) {
@@ -123,7 +148,7 @@ StageResult Detector::run(const Options& options, const Request& request, Host& 
   };
   const TrainedDetector trained =
       train_detector(training, options, request.seed, request.threads,
-                     {progress, [&](const std::string& text) { host.log("note", text); }});
+                     {progress, [&](const std::string& text) { host.log("note", text); }}, network);
   stop_if_cancelled(host);
   const decision::DetectorModel& model = trained.model;
   for (const std::string& sentence : trained.not_learned) warn(sentence);

@@ -1,6 +1,7 @@
 #include "detector/learning.h"
 
 #include <deque>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -18,8 +19,12 @@ using data::SeenWindow;
 class RowTaker : public data::WindowTaker {
  public:
   RowTaker(const data::VehicleProfile& profile, const DetectorOptions& options,
-           std::span<const data::StoredLog> logs, Learning& out)
-      : options_(options), logs_(logs), rule_(profile, options.window), out_(out) {}
+           std::span<const data::StoredLog> logs, const NetworkSource& network, Learning& out)
+      : options_(options),
+        logs_(logs),
+        network_(network),
+        rule_(profile, options.window),
+        out_(out) {}
 
   ~RowTaker() override {
     for (Held& held : held_) out_.held.push_back(std::move(held));
@@ -37,9 +42,16 @@ class RowTaker : public data::WindowTaker {
     const RelativeWindow& window = windows.window();
     const bool is_injected = seen->kind >= 0;
     const bool is_plain = !is_injected && !seen->is_forgetful && !window.attack && !seen->is_shadow;
+    std::optional<float> by_network;
+    if (network_ && network_.held_out.has(logs_[seen->log], *seen)) {
+      by_network = static_cast<float>(network_.network->score(windows.graph()));
+    }
     add_row(window, odd, *seen, is_plain);
+    if (network_) {
+      out_.rows.network.push_back(by_network.value_or(std::numeric_limits<float>::lowest()));
+    }
     // Thresholds follow from the benign windows of a profile that forgot nothing.
-    if (is_plain) hold(window, *seen);
+    if (is_plain) hold(window, *seen, by_network);
   }
 
  private:
@@ -57,19 +69,21 @@ class RowTaker : public data::WindowTaker {
     rows.weights.push_back(window.attack ? 1 : static_cast<float>(options_.benign_weight));
   }
 
-  void hold(const RelativeWindow& window, const SeenWindow& seen) {
-    if (held_.empty() || held_.back().fold != seen.fold) {
-      held_.push_back({{}, 0, seen.own, seen.fold, seen.log});
-    }
+  void hold(const RelativeWindow& window, const SeenWindow& seen, std::optional<float> by_network) {
+    const bool is_next = !held_.empty() && held_.back().fold == seen.fold &&
+                         held_.back().network.empty() != by_network.has_value();
+    if (!is_next) held_.push_back({{}, {}, 0, seen.own, seen.fold, seen.log});
     if (!is_timeless_) is_timeless_ = logs_[seen.log].is_timeless();
     Held& back = held_.back();
     back.values.insert(back.values.end(), window.x.begin(), window.x.end());
+    if (by_network) back.network.push_back(*by_network);
     back.seconds +=
         *is_timeless_ ? static_cast<double>(window.frames) / data::kAssumedRate : window.seconds;
   }
 
   const DetectorOptions& options_;
   std::span<const data::StoredLog> logs_;
+  const NetworkSource& network_;
   compare::RuleWindows rule_;
   std::deque<float> odd_;  // of windows that wait for the one behind them
   std::vector<Held> held_;
@@ -78,7 +92,7 @@ class RowTaker : public data::WindowTaker {
 };
 
 /// Vectors that grow hold what they held twice for a moment.
-void reserve(LearningSet& set, std::size_t count) {
+void reserve(LearningSet& set, std::size_t count, bool with_network) {
   set.values.reserve(count * kRelativeColumns);
   set.labels.reserve(count);
   set.weights.reserve(count);
@@ -86,6 +100,7 @@ void reserve(LearningSet& set, std::size_t count) {
   for (std::vector<uint8_t>* one : {&set.plain, &set.forgetful, &set.begins}) one->reserve(count);
   set.kinds.reserve(count);
   set.rule.reserve(count);
+  if (with_network) set.network.reserve(count);
 }
 
 }  // namespace
@@ -97,16 +112,19 @@ trees::Table LearningSet::table() const {
 Learning learn(std::span<const data::StoredLog> logs,
                const std::vector<std::vector<std::size_t>>& vehicles,
                const DetectorOptions& options, int64_t seed,
-               const std::function<void(double share)>& told) {
+               const std::function<void(double share)>& told, const NetworkSource& network) {
   Learning out;
   out.kinds = options.inject;
   for (const data::StoredLog& log : logs) out.windows += log.rows() / options.window;
   reserve(out.rows,
-          static_cast<std::size_t>(data::learning_size(logs, options.window, options).rows));
-  data::WindowLearner learner(logs, vehicles, options.window, options, seed,
-                              [&](const data::VehicleProfile& profile) {
-                                return std::make_unique<RowTaker>(profile, options, logs, out);
-                              });
+          static_cast<std::size_t>(data::learning_size(logs, options.window, options).rows),
+          static_cast<bool>(network));
+  data::WindowLearner learner(
+      logs, vehicles, options.window, options, seed,
+      [&](const data::VehicleProfile& profile) {
+        return std::make_unique<RowTaker>(profile, options, logs, network, out);
+      },
+      static_cast<bool>(network));
   std::size_t done = 0;
   for (const std::vector<std::size_t>& vehicle : vehicles) {
     for (const std::size_t log : vehicle) {

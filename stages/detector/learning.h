@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "detector/detector_options.h"
+#include "detector/network_source.h"
 #include "engine/data/can/vehicles/learn_windows.h"
 #include "engine/data/can/vehicles/stored_log.h"
 #include "engine/decision/detector/alarms.h"
@@ -27,6 +28,8 @@ struct LearningSet {
   std::vector<uint8_t> begins;     ///< is no window behind the one of the row before it
   std::vector<int8_t> kinds;  ///< of a log with injected attacks, place in Learning::kinds; else -1
   std::vector<float> rule;    ///< what the rule says of it, see RuleWindows
+  /// Log-odds by the network, where there is one; of windows that it was trained on the lowest.
+  std::vector<float> network;
 
   trees::Table table() const;
 };
@@ -34,7 +37,8 @@ struct LearningSet {
 /// Benign windows of a log, one after another (those under attack are left out between them), for a
 /// threshold: what a model says of them that did not learn from this fold.
 struct Held {
-  std::vector<float> values;  ///< [windows, kRelativeColumns]
+  std::vector<float> values;   ///< [windows, kRelativeColumns]
+  std::vector<float> network;  ///< [windows] as LearningSet has it; empty where it was trained on
   double seconds = 0;
   int32_t own = 0;  ///< as in data::SeenWindow
   int32_t fold = 0;
@@ -50,10 +54,10 @@ struct Learning {
 
 /// `logs`: of training, in groups by vehicle. What is learned from: learning_size.h. `told` is
 /// called now and then with a share of the work done; it may throw. The same for the same seed.
-/// Throws Error(kData) where no log has two ids.
+/// `network` scores what it was not trained on. Throws Error(kData) where no log has two ids.
 Learning learn(std::span<const data::StoredLog> logs,
                const std::vector<std::vector<std::size_t>>& vehicles,
                const DetectorOptions& options, int64_t seed,
-               const std::function<void(double share)>& told);
+               const std::function<void(double share)>& told, const NetworkSource& network = {});
 
 }  // namespace kdgat::detector

@@ -216,6 +216,15 @@ std::string sentence_of_choice(const Learning& learning, const DetectorOptions& 
   return out;
 }
 
+std::string sentence_of_network(const Learning& learning,
+                                const decision::RelativeNetwork& network) {
+  int64_t held_out = 0;
+  for (const Held& held : learning.held) held_out += std::ssize(held.network);
+  return "the classifier is a network of " + grouped(network.parameters()) +
+         " parameters; its thresholds follow from " + data::counted(held_out, "benign window") +
+         " that it was not trained on";
+}
+
 std::string sentence_of_thresholds(const decision::DetectorModel& model,
                                    const DetectorOptions& options) {
   double least = 0;

@@ -40,6 +40,8 @@ std::string sentence_of_little(const std::vector<std::vector<std::size_t>>& vehi
 /// Of which vehicles laws of payloads are known.
 std::string sentence_of_laws(const std::vector<std::vector<std::size_t>>& vehicles,
                              std::span<const data::Vehicle> known);
+/// Which windows a network's thresholds are chosen by.
+std::string sentence_of_network(const Learning& learning, const decision::RelativeNetwork& network);
 /// Of learned windows.
 std::string sentence_of_choice(const Learning& learning, const DetectorOptions& options);
 /// Of the budget, asked for and taken.

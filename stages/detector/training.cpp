@@ -58,13 +58,14 @@ decision::Decision decide(const Listened& listened, const DetectorOptions& optio
 }
 
 std::vector<data::Vehicle> profiles_of(std::span<const data::StoredLog> logs,
-                                       const std::vector<std::vector<std::size_t>>& vehicles) {
+                                       const std::vector<std::vector<std::size_t>>& vehicles,
+                                       bool with_steps) {
   std::vector<data::Vehicle> out;
   for (const std::vector<std::size_t>& vehicle : vehicles) {
     std::vector<data::Piece> pieces;
     pieces.reserve(vehicle.size());
     for (const std::size_t log : vehicle) pieces.push_back({&logs[log], 0, logs[log].rows()});
-    out.push_back({logs[vehicle.front()].name(), data::learn_profile(pieces)});
+    out.push_back({logs[vehicle.front()].name(), data::learn_profile(pieces, with_steps)});
   }
   return out;
 }
@@ -95,42 +96,54 @@ void learn_laws(std::span<const data::StoredLog> logs,
 std::optional<TrainedDetector> train_unless_attacked(std::span<const data::StoredLog> logs,
                                                      const DetectorOptions& options, int64_t seed,
                                                      int64_t threads, const TrainingTold& told,
+                                                     const NetworkSource& network,
                                                      std::map<std::size_t, std::string>& attacked) {
   const std::vector<std::vector<std::size_t>> vehicles = data::group_by_vehicle(logs);
-  std::vector<data::Vehicle> known = profiles_of(logs, vehicles);
+  std::vector<data::Vehicle> known = profiles_of(logs, vehicles, static_cast<bool>(network));
   for (const std::string& text : sentences_of_logs(logs, vehicles, known)) told.log(text);
   if (const std::string little = sentence_of_little(vehicles, known); !little.empty()) {
     told.log(little);
   }
-  const Learning learning =
-      learn(logs, vehicles, options, seed, [&](double share) { told.progress("windows", share); });
+  const Learning learning = learn(
+      logs, vehicles, options, seed, [&](double share) { told.progress("windows", share); },
+      network);
   const LearningSet& rows = learning.rows;
   check_rows(rows);
   told.log(sentence_of_choice(learning, options));
+  if (network) told.log(sentence_of_network(learning, *network.network));
   const trees::BoostedTreesOptions how = tree_options(options, seed, threads);
   const decision::Floors floors;
   std::vector<uint8_t> left_out(rows.labels.size(), 0);
   const double log_odds = std::log(options.least_odds);
   constexpr double kOfTrees = 0.45;  // of the time of all trees: fitting each fold once
-  const auto fit_all = [&](double from) {
-    return cross_fit(learning, left_out, options.alarm_rule(), floors, how, log_odds,
-                     [&](double share) { told.progress("trees", from + kOfTrees * share); });
+  const auto fit_all = [&](double from, OddsBy by) {
+    return cross_fit(
+        learning, left_out, options.alarm_rule(), floors, how, log_odds,
+        [&](double share) { told.progress("trees", from + kOfTrees * share); }, by);
   };
-  {
-    const CrossFit first = fit_all(0);
+  const OddsBy by = network ? OddsBy::kNetwork : OddsBy::kTrees;
+  const auto all_labelled = [&] {
+    return std::all_of(logs.begin(), logs.end(), [](const auto& log) { return log.is_labelled(); });
+  };
+  if (!network || !all_labelled()) {
+    const CrossFit first = fit_all(0, OddsBy::kTrees);
     for (const std::size_t log : attacked_logs(first, logs)) {
       attacked[log] = sentence_of_attacked(logs[log], first.by_log.at(log));
     }
     if (!attacked.empty()) return std::nullopt;
     left_out = odd_benign(rows, first, log_odds);
   }
-  const CrossFit fit = fit_all(kOfTrees);
+  CrossFit fit = fit_all(kOfTrees, by);
+  std::erase_if(fit.by_own, [](const auto& one) { return one.second.classifier.empty(); });
   if (fit.by_own.empty()) {
     throw Error(ExitCode::kData, "no benign windows are left to choose a threshold by",
-                "some 100 windows of benign traffic at the beginning of a log are needed");
+                network
+                    ? "the network was trained on all of them: some logs of its data are to be "
+                      "for validation"
+                    : "some 100 windows of benign traffic at the beginning of a log are needed");
   }
   told.progress("trees", 2 * kOfTrees);
-  Parts parts = fit_parts(rows, -1, left_out, how);
+  Parts parts = fit_parts(rows, -1, left_out, how, by);
   std::map<int32_t, decision::Decision> decisions;
   for (const auto& [own, listened] : fit.by_own) decisions[own] = decide(listened, options);
   if (options.keep_vehicles) {
@@ -142,7 +155,8 @@ std::optional<TrainedDetector> train_unless_attacked(std::span<const data::Store
   }
   TrainedDetector out{
       {options.window, options.own_seconds, std::move(decisions), std::move(known),
-       std::move(parts.classifier), std::move(parts.tails), floors, options.alarm_rule()},
+       network ? decision::WindowClassifier(network.network) : std::move(*parts.classifier),
+       std::move(parts.tails), floors, options.alarm_rule()},
       {},
       {}};
   told.log(sentence_of_thresholds(out.model, options));
@@ -155,13 +169,13 @@ std::optional<TrainedDetector> train_unless_attacked(std::span<const data::Store
 
 TrainedDetector train_detector(std::span<const data::StoredLog> logs,
                                const DetectorOptions& options, int64_t seed, int64_t threads,
-                               const TrainingTold& told) {
+                               const TrainingTold& told, const NetworkSource& network) {
   std::vector<data::StoredLog> kept(logs.begin(), logs.end());
   std::vector<std::string> not_learned;
   while (true) {
     std::map<std::size_t, std::string> attacked;
     std::optional<TrainedDetector> out =
-        train_unless_attacked(kept, options, seed, threads, told, attacked);
+        train_unless_attacked(kept, options, seed, threads, told, network, attacked);
     if (out) {
       out->not_learned = std::move(not_learned);
       return std::move(*out);

@@ -28,7 +28,7 @@ kdgat_add_room(kdgat_graph stages/engine/data/graphs
   graph_builder graph_tables graph_tensors graphs_describe graphs_domain graphs_import npz
   synth_graphs tu_dataset)
 kdgat_add_room(kdgat_graph stages/engine/file
-  byte_reader cache_folder csv line_reader random_bytes safetensors safetensors_header
+  base64 byte_reader cache_folder csv line_reader random_bytes safetensors safetensors_header
   safetensors_stream shared_json tar tensor_hash text_kind utf8)
 kdgat_share_json(kdgat_graph)
 set_source_files_properties(stages/engine/file/shared_json.cpp PROPERTIES
@@ -68,8 +68,8 @@ add_library(kdgat_native SHARED)
 kdgat_share_json(kdgat_native)
 # What the stages adapt, detector, evaluate, fusion, score and watch share.
 kdgat_add_room(kdgat_native stages/engine/decision/detector
-  alarms blame detector_model floors joined_files network_channel reasons sealed_json
-  tails window_scorer)
+  alarms blame detector_model floors joined_files network_channel reasons relative_network
+  sealed_json tails window_classifier window_scorer)
 kdgat_add_room(kdgat_native stages/engine/live
   bell bus_address bus_reader bus_socket frame_queue frame_source replay)
 kdgat_add_room(kdgat_native stages/engine/model/config config model_header trained_model)

@@ -155,20 +155,22 @@ struct Group {
   std::vector<double> classes;  ///< its graphs of each class
 };
 
-/// By source, or each graph by itself where its source is independent; in a seeded order, largest
-/// first.
+/// By source, sources of one group together, or each graph by itself where its source is
+/// independent; in a seeded order, largest first.
 std::vector<Group> make_groups(const GraphStore& store, const GraphIds& ids,
                                arrays::Random& random) {
   const int64_t most = *std::max_element(store.y().begin(), store.y().end());
-  const auto classes = static_cast<std::size_t>(most + 2);  // with "no label", the first
-  std::map<int32_t, std::size_t> of_source;
+  const auto classes = static_cast<std::size_t>(most + 2);    // with "no label", the first
+  std::map<std::pair<bool, int64_t>, std::size_t> of_source;  // or of a group
   std::vector<Group> groups;
   for (const int64_t id : ids) {
     const auto at = static_cast<std::size_t>(id);
     const int32_t source = store.source_of()[at];
-    const bool is_alone = store.sources()[static_cast<std::size_t>(source)].independent;
-    const auto [found, is_new] = of_source.emplace(source, groups.size());
-    if (is_alone || is_new) {
+    const Source& from = store.sources()[static_cast<std::size_t>(source)];
+    const bool is_grouped = from.group >= 0;
+    const auto [found, is_new] =
+        of_source.emplace(std::pair{is_grouped, is_grouped ? from.group : source}, groups.size());
+    if (from.independent || is_new) {
       found->second = groups.size();
       groups.push_back({{}, std::vector<double>(classes, 0)});
     }

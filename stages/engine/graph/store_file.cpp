@@ -18,6 +18,7 @@ void to_json(json& out, const Source& source) {
          {"first_graph", source.first_graph},
          {"graphs", source.graphs}};
   if (source.independent) out["independent"] = true;
+  if (source.group >= 0) out["group"] = source.group;
 }
 
 void from_json(const json& in, Source& source) {
@@ -30,6 +31,7 @@ void from_json(const json& in, Source& source) {
   in.at("first_graph").get_to(source.first_graph);
   in.at("graphs").get_to(source.graphs);
   source.independent = in.value("independent", false);
+  source.group = in.value("group", int64_t{-1});
 }
 
 bool StoreFile::is_store(const file::SafetensorsFile& file, const StoreKind& kind) {

@@ -31,7 +31,8 @@ struct Source {
   int64_t first_graph = 0;
   int64_t graphs = 0;
   bool independent =
-      false;  ///< its graphs are of different objects: a split by groups may part them
+      false;           ///< its graphs are of different objects: a split by groups may part them
+  int64_t group = -1;  ///< sources of one number stay together in a split by groups; -1: alone
 
   /// Its graphs are for validation: it has the role "train" and the scenario "val".
   void validate() { role = "train", scenario = "val"; }

@@ -103,15 +103,16 @@ std::vector<float> embedding_table(Weights& weights, const model::InputForm& for
 }
 
 Input::Input(Weights& weights, const model::InputForm& form, int64_t num_ids, int64_t node_features,
-             int64_t width, int64_t edge_features)
-    : num_ids_(num_ids),
+             int64_t width, int64_t edge_features, bool has_ids)
+    : has_ids_(has_ids),
+      num_ids_(num_ids),
       node_features_(node_features),
-      embedding_(width),
+      embedding_(has_ids ? width : 0),
       edge_features_(edge_features) {
-  table_ = embedding_table(weights, form, num_ids, width);
+  if (has_ids) table_ = embedding_table(weights, form, num_ids, width);
   if (!form.standardise) return;
-  node_mean_ = copy(weights.floats("input.node_mean", {node_features - 1}));
-  node_scale_ = copy(weights.floats("input.node_scale", {node_features - 1}));
+  node_mean_ = copy(weights.floats("input.node_mean", {features()}));
+  node_scale_ = copy(weights.floats("input.node_scale", {features()}));
   if (edge_features == 0) return;
   edge_mean_ = copy(weights.floats("input.edge_mean", {edge_features}));
   edge_scale_ = copy(weights.floats("input.edge_scale", {edge_features}));
@@ -124,21 +125,21 @@ void Input::apply(const graph::GraphBatch& batch, std::vector<float>& x) const {
                                      std::to_string(node_features_));
   }
   float* to = room(x, batch.nodes * width());
-  for (int64_t n = 0; n < batch.nodes; ++n, to += width()) {
+  for (int64_t n = 0; n < batch.nodes; ++n) {
     const float* from = batch.x.data() + n * node_features_;
-    const auto id = static_cast<int64_t>(from[0]);
-    if (id < 0 || id >= num_ids_) {
-      throw Error(ExitCode::kData,
-                  "the graphs hold vocabulary index " + std::to_string(id) + ", the model knows " +
-                      std::to_string(num_ids_),
-                  "import the data with the vocabulary the model was trained with");
+    if (has_ids_) {
+      const auto id = static_cast<int64_t>(*from++);
+      if (id < 0 || id >= num_ids_) {
+        throw Error(ExitCode::kData,
+                    "the graphs hold vocabulary index " + std::to_string(id) +
+                        ", the model knows " + std::to_string(num_ids_),
+                    "import the data with the vocabulary the model was trained with");
+      }
+      to = std::copy_n(table_.data() + id * embedding_, embedding_, to);
     }
-    std::copy_n(table_.data() + id * embedding_, embedding_, to);
-    float* features = to + embedding_;
-    for (int64_t f = 0; f + 1 < node_features_; ++f) {
-      features[f] = node_mean_.empty()
-                        ? from[f + 1]
-                        : kdgat_z_score(from[f + 1], node_mean_[at(f)], node_scale_[at(f)]);
+    for (int64_t f = 0; f < features(); ++f) {
+      *to++ = node_mean_.empty() ? from[f]
+                                 : kdgat_z_score(from[f], node_mean_[at(f)], node_scale_[at(f)]);
     }
   }
 }
@@ -299,6 +300,32 @@ void NormRelu::apply(float* x, const graph::GraphBatch& batch) {
   }
 }
 
+// ---- GinLayer
+
+GinLayer::GinLayer(Weights& weights, const std::string& name, int64_t inputs, int64_t width,
+                   bool has_messages, NormRelu::Kind norm)
+    : inputs_(inputs),
+      has_messages_(has_messages),
+      first_(weights, name + ".lin_1", inputs, width),
+      second_(weights, name + ".lin_2", width, width),
+      norm_(weights, name + ".norm", norm, width) {
+  if (has_messages) own_ = 1 + weights.floats(name + ".eps", {1})[0];
+}
+
+void GinLayer::apply(const float* x, const graph::GraphBatch& batch, float* out) {
+  const float* sums = x;
+  if (has_messages_) {
+    float* to = room(sums_, batch.nodes * inputs_);
+    kdgat_neighbour_sums(x, batch.in_ptr.data(), batch.in_source.data(), batch.nodes, inputs_, own_,
+                         to);
+    sums = to;
+  }
+  float* hidden = room(hidden_, batch.nodes * first_.outputs());
+  first_.apply(sums, batch.nodes, hidden);
+  norm_.apply(hidden, batch);
+  second_.apply(hidden, batch.nodes, out);
+}
+
 // ---- JumpingLstm
 
 namespace {
@@ -373,6 +400,18 @@ void mean_pool(const float* x, const graph::GraphBatch& batch, int64_t columns, 
   for (int64_t g = 0; g < batch.graphs; ++g) {
     table.mean_rows(x, batch.node_ptr.data()[g], batch.node_ptr.data()[g + 1], columns,
                     out + g * width + at_column);
+  }
+}
+
+void pool(const std::string& pooling, const float* x, const graph::GraphBatch& batch,
+          int64_t columns, int64_t at_column, int64_t width, float* out) {
+  if (pooling == "mean") return mean_pool(x, batch, columns, at_column, width, out);
+  for (int64_t g = 0; g < batch.graphs; ++g) {
+    const int64_t first = batch.node_ptr.data()[g], rows = batch.node_ptr.data()[g + 1] - first;
+    float* to = out + g * width + at_column;
+    const float* from = x + first * columns;
+    pooling == "max" ? kdgat_max_rows(from, rows, columns, to)
+                     : kdgat_sum_rows(from, rows, columns, to);
   }
 }
 

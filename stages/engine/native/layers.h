@@ -54,21 +54,25 @@ class Perceptron {
   std::vector<float> next_;
 };
 
-/// Identifiers as vectors beside the other features; see engine/model/layers/input.h.
+/// Identifiers as vectors next to the other features; see engine/model/layers/input.h.
 class Input {
  public:
-  /// `edge_features`: 0 where the model reads none.
+  /// `edge_features`: 0 where the model reads none. Without ids `num_ids` and `width` are not read.
   Input(Weights& weights, const model::InputForm& form, int64_t num_ids, int64_t node_features,
-        int64_t width, int64_t edge_features);
+        int64_t width, int64_t edge_features, bool has_ids = true);
 
   /// x [N, width()]. Throws Error(kData) if the batch has other features or ids.
   void apply(const graph::GraphBatch& batch, std::vector<float>& x) const;
   /// Features of edges [E, D], standardised where the form says so: a view of the batch or of
   /// `out`. Throws Error(kData) if the batch has none or others.
   const float* edges(const graph::GraphBatch& batch, std::vector<float>& out) const;
-  int64_t width() const { return embedding_ + node_features_ - 1; }
+  int64_t width() const { return embedding_ + features(); }
 
  private:
+  /// Those that are no identifier.
+  int64_t features() const { return has_ids_ ? node_features_ - 1 : node_features_; }
+
+  bool has_ids_;
   int64_t num_ids_, node_features_, embedding_, edge_features_;
   std::vector<float> table_;  // of each identifier, [num_ids, embedding]
   std::vector<float> node_mean_, node_scale_, edge_mean_, edge_scale_;
@@ -112,6 +116,24 @@ class NormRelu {
   std::vector<float> weight_, bias_, mean_scale_, mean_, square_;
 };
 
+/// Sums over neighbours and a perceptron of two layers; see engine/model/layers/gin_conv.h.
+class GinLayer {
+ public:
+  GinLayer(Weights& weights, const std::string& name, int64_t inputs, int64_t width,
+           bool has_messages, NormRelu::Kind norm);
+
+  /// out [N, width].
+  void apply(const float* x, const graph::GraphBatch& batch, float* out);
+
+ private:
+  int64_t inputs_;
+  bool has_messages_;
+  float own_ = 1;  // factor of a node's own state
+  Linear first_, second_;
+  NormRelu norm_;
+  std::vector<float> sums_, hidden_;
+};
+
 /// Average of a node's states weighted by an LSTM; see engine/model/layers/jumping.h.
 class JumpingLstm {
  public:
@@ -137,6 +159,9 @@ class JumpingLstm {
 /// Mean over the nodes of each graph, to columns [at, at + columns) of out [G, width].
 void mean_pool(const float* x, const graph::GraphBatch& batch, int64_t columns, int64_t at,
                int64_t width, float* out);
+/// The same with what GatForm::pooling says.
+void pool(const std::string& pooling, const float* x, const graph::GraphBatch& batch,
+          int64_t columns, int64_t at, int64_t width, float* out);
 
 /// What an identifier adds to x, [num_ids, width]: its row, or the sum of those it is hashed to.
 std::vector<float> embedding_table(Weights& weights, const model::InputForm& form, int64_t num_ids,

@@ -17,18 +17,24 @@ class Classifier : public GraphNetwork {
   Classifier(Weights& weights, const model::GatConfig& config)
       : edge_features_(config.conv == "gatv2" ? config.edge_features : 0),
         input_(weights, config, config.num_ids, config.node_features, config.embedding_dim,
-               edge_features_),
-        width_(config.hidden * config.heads) {
-    const auto norm = config.norm == "graph" ? NormRelu::Kind::kGraph : NormRelu::Kind::kNone;
+               edge_features_, config.has_ids),
+        pooling_(config.pooling),
+        width_(config.width()) {
+    const auto norm = config.norm == "graph"   ? NormRelu::Kind::kGraph
+                      : config.norm == "batch" ? NormRelu::Kind::kBatch
+                                               : NormRelu::Kind::kNone;
     int64_t inputs = input_.width();
     for (int64_t i = 0; i < config.layers; ++i) {
-      const std::string number = std::to_string(i);
-      convs_.emplace_back(weights, "convs." + number, inputs, config.hidden, config.heads,
-                          edge_features_);
+      const std::string number = std::to_string(i), conv = "convs." + number;
+      if (config.is_plain()) {
+        sums_.emplace_back(weights, conv, inputs, width_, config.conv == "gin", norm);
+      } else {
+        attention_.emplace_back(weights, conv, inputs, config.hidden, config.heads, edge_features_);
+      }
       norms_.emplace_back(weights, "norms." + number, norm, width_);
       inputs = width_;
     }
-    states_.resize(convs_.size());
+    states_.resize(norms_.size());
     pooled_width_ = width_;
     if (config.jk == "lstm") {
       jk_.emplace_back(weights, "jk", width_, config.layers);
@@ -43,19 +49,19 @@ class Classifier : public GraphNetwork {
     input_.apply(batch, x_);
     room(pooled_, batch.graphs * pooled_width_);
     const float* x = x_.data();
-    for (std::size_t i = 0; i < convs_.size(); ++i) {
-      room(states_[i], batch.nodes * width_);
-      convs_[i].apply(x, batch, edges, states_[i].data());
-      norms_[i].apply(states_[i].data(), batch);
-      x = states_[i].data();
+    for (std::size_t i = 0; i < states_.size(); ++i) {
+      float* to = room(states_[i], batch.nodes * width_);
+      sums_.empty() ? attention_[i].apply(x, batch, edges, to) : sums_[i].apply(x, batch, to);
+      norms_[i].apply(to, batch);
+      x = to;
       if (jk_.empty()) {
-        mean_pool(x, batch, width_, static_cast<int64_t>(i) * width_, pooled_width_,
-                  pooled_.data());
+        pool(pooling_, x, batch, width_, static_cast<int64_t>(i) * width_, pooled_width_,
+             pooled_.data());
       }
     }
     if (!jk_.empty()) {
       jk_[0].apply(states_, batch.nodes, x_);
-      mean_pool(x_.data(), batch, width_, 0, pooled_width_, pooled_.data());
+      pool(pooling_, x_.data(), batch, width_, 0, pooled_width_, pooled_.data());
     }
     room(logits_, batch.graphs * 2);
     head_[0].apply(pooled_, batch.graphs, logits_.data());
@@ -69,8 +75,10 @@ class Classifier : public GraphNetwork {
  private:
   int64_t edge_features_;
   Input input_;
+  std::string pooling_;
   int64_t width_, pooled_width_ = 0;
-  std::vector<Attention> convs_;
+  std::vector<Attention> attention_;  // of each layer, or there are
+  std::vector<GinLayer> sums_;
   std::vector<NormRelu> norms_;
   std::vector<JumpingLstm> jk_;  // one or none
   std::vector<Perceptron> head_;
@@ -175,18 +183,7 @@ std::unique_ptr<GraphNetwork> built(const model::ModelHeader& header,
 
 std::string why_not_native(const model::ModelHeader& header) {
   if (header.name == "gat") {
-    const auto said = [&header](const char* key) {
-      const auto found = header.config.find(key);
-      return found != header.config.end() && found->is_string() ? found->get<std::string>() : "";
-    };
-    if (said("conv") == "gin" || said("conv") == "none") return "conv " + said("conv");
-    if (said("norm") == "batch") return "norm batch of a classifier";
-    if (const std::string pooling = said("pooling"); !pooling.empty() && pooling != "mean") {
-      return "pooling " + pooling;
-    }
-    if (header.config.contains("classes")) return "more than two classes";
-    if (header.config.contains("has_ids")) return "nodes without identifiers";
-    return "";
+    return header.config.contains("classes") ? "more than two classes" : "";
   }
   if (header.name == "vgae") {
     return header.config.contains("has_ids") ? "nodes without identifiers" : "";

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "engine/portable/math.h"
 
@@ -42,6 +43,45 @@ static inline void kdgat_settle_norm(float weight, float bias, float mean, float
                                      float* gain, float* shift) {
   *gain = weight / KDGAT_SQRTF(variance + KDGAT_NORM_EPS);
   *shift = bias - mean * *gain;
+}
+
+/* out [nodes, columns]: `own` times the state of a node and those of its neighbours, whose edges to
+ * it are in_source[in_ptr[n]] to in_source[in_ptr[n + 1] - 1]; without the edge from itself. */
+static inline void kdgat_neighbour_sums(const float* x, const int32_t* in_ptr,
+                                        const int32_t* in_source, ptrdiff_t nodes,
+                                        ptrdiff_t columns, float own, float* out) {
+  ptrdiff_t n, e, c;
+  for (n = 0; n < nodes; ++n) {
+    float* to = out + n * columns;
+    const float* at = x + n * columns;
+    for (c = 0; c < columns; ++c) to[c] = 0.0f;
+    for (e = in_ptr[n]; e < in_ptr[n + 1]; ++e) {
+      const float* from = x + in_source[e] * columns;
+      if (in_source[e] == n) continue;
+      for (c = 0; c < columns; ++c) to[c] += from[c];
+    }
+    for (c = 0; c < columns; ++c) to[c] += own * at[c];
+  }
+}
+
+/* Over one row or more of [rows, columns]. */
+static inline void kdgat_max_rows(const float* x, ptrdiff_t rows, ptrdiff_t columns, float* out) {
+  ptrdiff_t r, c;
+  for (c = 0; c < columns; ++c) out[c] = x[c];
+  for (r = 1; r < rows; ++r) {
+    for (c = 0; c < columns; ++c) {
+      const float value = x[r * columns + c];
+      out[c] = out[c] < value ? value : out[c];
+    }
+  }
+}
+
+static inline void kdgat_sum_rows(const float* x, ptrdiff_t rows, ptrdiff_t columns, float* out) {
+  ptrdiff_t r, c;
+  for (c = 0; c < columns; ++c) out[c] = 0.0f;
+  for (r = 0; r < rows; ++r) {
+    for (c = 0; c < columns; ++c) out[c] += x[r * columns + c];
+  }
 }
 
 /* One step of an LSTM for one node: the gates of its input and of its state, in the order i f g

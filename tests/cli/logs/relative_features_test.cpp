@@ -11,8 +11,7 @@ using Catch::Contains;
 }  // namespace
 
 TEST_CASE(
-    "an autoencoder, a classifier and their fusion learn from relative windows, and are "
-    "evaluated",
+    "networks learn from relative windows, are evaluated, and one is the classifier of a detector",
     "[relative][cli]") {
   const ScratchFolder scratch;
   kdgat::test::write_text(scratch / "relative.yaml", R"(
@@ -27,6 +26,8 @@ stages:
   classifier: {needs: curriculum, sampling: curriculum}
   student: {stage: classifier, needs: classifier, use_kd: true, conv: none, hidden: 8}
   fusion: {needs: [autoencoder, classifier], fusion_episodes: 20}
+  detector: {needs: classifier, inject: [fuzzing], most_windows: 1000, forgotten: 0,
+             false_alarms: 0, baselines: false, trees: 20}
   evaluate: {needs: [autoencoder, classifier, student, fusion]}
 )");
   const CommandResult run = run_kdgat("run relative.yaml --root runs", scratch.path());
@@ -44,4 +45,30 @@ stages:
                 scratch.path());
   CHECK(scored.exit_code == 2);
   CHECK_THAT(scored.err, Contains("windows relative to the profile of a vehicle"));
+
+  CHECK_THAT(run.err + run.out, Contains("the classifier is a network of"));
+  const std::string detector = fs::absolute(runs.front() / "detector").string();
+  const std::string log = "logs/test_01_known_vehicle_known_attack/fuzzing-vehicle1.csv";
+  const std::string lines =
+      must_kdgat("score " + log + " --json --model " + detector, scratch.path()).out;
+  CHECK_THAT(lines, Contains(R"("decision":"attack")") && Contains(R"("decision":"benign")"));
+  CHECK_THAT(must_kdgat("why " + log + " --model " + detector, scratch.path()).out,
+             Contains("compared with the vehicle of") && Contains("the score"));
+  const std::string watched =
+      must_kdgat("watch --replay " + log + " --speed max --json --model " + detector,
+                 scratch.path())
+          .out;
+  CHECK_THAT(watched, Contains("alarm"));
+
+  must_kdgat("adapt " + detector + " logs/train_01_attack_free/attack-free-vehicle1.csv" +
+                 " -o adapted.json --name garage",
+             scratch.path());
+  const std::string again =
+      must_kdgat("score " + log + " --json --model adapted.json", scratch.path()).out;
+  CHECK_THAT(again, Contains(R"("decision":"attack")"));
+
+  const CommandResult exported =
+      run_kdgat("export " + detector + " --format c -o in_c", scratch.path());
+  CHECK(exported.exit_code == 2);
+  CHECK_THAT(exported.err, Contains("a graph network, not trees"));
 }

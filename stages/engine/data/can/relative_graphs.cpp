@@ -98,6 +98,7 @@ class Maker {
       }
       vehicles_.push_back({training_[group.front()].name(), learn_profile(pieces, kWithSteps), 0});
     }
+    if (std::ssize(groups_) >= kApart) keep_vehicles_together();
   }
 
   void make() {
@@ -130,6 +131,15 @@ class Maker {
 
  private:
   static constexpr bool kWithSteps = true;
+  static constexpr std::ptrdiff_t kApart = 3;  // of fewer vehicles a part would have none
+
+  void keep_vehicles_together() {
+    for (std::size_t v = 0; v < groups_.size(); ++v) {
+      for (const std::size_t log : groups_[v]) {
+        out_.sources[place_[log]].group = static_cast<int64_t>(v);
+      }
+    }
+  }
 
   /// As it is scored later: relative to its vehicle, or to its own beginning.
   void score(const StoredLog& log, int32_t source) {

@@ -48,8 +48,9 @@ struct SharedOptions {
     return std::tuple{
         field(
             "split", &O::split,
-            "time: blocks of each file, no leak; random: seeded shuffle; group: whole files or "
-            "neurons, what time means for graphs in space. Of texts random is a shuffle, time the "
+            "time: blocks of each file, no leak; random: seeded shuffle; group: whole files, "
+            "vehicles (features=relative, of three or more) or neurons, what time means for graphs "
+            "in space. Of texts random is a shuffle, time the "
             "same share of every class.")
             .choices({"time", "random", "group"}),
         field("val_fraction", &O::val_fraction, "Share of training windows kept for validation.")

@@ -62,7 +62,7 @@ class Leftover {
   const RelativeWindow& window() const { return window_; }
   double score_without(const Candidate& one) const {
     const RelativeWindow less = without(one);
-    const bool is_same = less.x == window_.x && less.broken == window_.broken;
+    const bool is_same = !less.graph && less.x == window_.x && less.broken == window_.broken;
     return is_same ? score_ : model_.score(less, decision_);
   }
   double score_alone(const Candidate& one) const {

@@ -128,10 +128,6 @@ PartScores DetectorModel::scores_of(const data::RelativeWindow& window,
   return out;
 }
 
-int64_t DetectorModel::parameters() const {
-  return static_cast<int64_t>(classifier.forest().nodes.size());
-}
-
 std::string DetectorModel::text() const {
   json list = json::array();
   for (const data::Vehicle& one : vehicles) {
@@ -150,7 +146,7 @@ std::string DetectorModel::text() const {
               {"columns", data::relative_names()},
               {"thresholds", std::move(thresholds)},
               {"vehicles", std::move(list)},
-              {"classifier", classifier.to_json()},
+              {"classifier", classifier.json()},
               {"tails", tails.json()},
               {"evidence", floors.json()},
               {"alarm", {{"windows", alarm_rule.k}, {"of", alarm_rule.n}}}};
@@ -194,7 +190,7 @@ DetectorModel DetectorModel::read(const std::filesystem::path& file, const Warn&
             own,
             decisions_of(in.at("thresholds"), name),
             std::move(vehicles),
-            trees::BoostedTrees::from_json(in.at("classifier")),
+            WindowClassifier::from_json(in.at("classifier"), name),
             std::move(tails),
             Floors::from_json(in.at("evidence"), name),
             alarm_rule_of(in, name)};

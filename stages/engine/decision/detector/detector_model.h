@@ -1,6 +1,6 @@
-// DetectorModel: trees over relative windows and tails of benign ones, the profiles of the vehicles
-// it was trained on, and its thresholds. One JSON file, mostly below 1 MB, with a hash of its
-// content.
+// DetectorModel: a classifier of relative windows (trees, or a graph network) and tails of benign
+// ones, the profiles of the vehicles it was trained on, and its thresholds. One JSON file, mostly
+// below 1 MB, with a hash of its content.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 #include "engine/decision/detector/rank_filter.h"
 #include "engine/decision/detector/sealed_json.h"
 #include "engine/decision/detector/tails.h"
-#include "engine/trees/boosted_trees.h"
+#include "engine/decision/detector/window_classifier.h"
 
 namespace kdgat::decision {
 
@@ -45,7 +45,7 @@ struct DetectorModel {
   /// vehicle is one of these. Never empty.
   std::map<int32_t, Decision> decisions;
   std::vector<data::Vehicle> vehicles;
-  trees::BoostedTrees classifier;
+  WindowClassifier classifier;
   Tails tails;
   Floors floors;
   KOfN alarm_rule{};  ///< the thresholds were chosen for scores that are counted so
@@ -53,7 +53,7 @@ struct DetectorModel {
   /// For a profile of so many own windows: that of the nearest number, by ratio.
   const Decision& decision(int64_t own) const;
   PartScores scores_of(const data::RelativeWindow& window) const {
-    return {classifier.score(window.x), tails.score(window.x)};
+    return {classifier.score(window), tails.score(window.x)};
   }
   /// The same; of a window without evidence no part exceeds its threshold, and of one that breaks
   /// laws of payloads one does.
@@ -65,8 +65,8 @@ struct DetectorModel {
   double score(const data::RelativeWindow& window, const Decision& decision) const {
     return score(scores_of(window, decision), decision);
   }
-  /// Splits and leaves.
-  int64_t parameters() const;
+  /// Of the classifier.
+  int64_t parameters() const { return classifier.parameters(); }
 
   /// What its file holds, the hash included.
   std::string text() const;

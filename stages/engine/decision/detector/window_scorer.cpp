@@ -75,7 +75,7 @@ void WindowScorer::listen(bool is_end) {
   if (rows < own * model_.window) {
     if (is_labelled_ || trial_ || rows < data::kMatchWindows * model_.window) return;
     trial_profile_ = learned_from(data::kMatchWindows * model_.window);
-    trial_.emplace(*trial_profile_, model_.window);
+    trial_.emplace(*trial_profile_, model_.window, model_.classifier.reads_graphs());
     for (const LogRow& row : heard_) try_on(row);
     return;
   }
@@ -98,7 +98,7 @@ void WindowScorer::try_on(const LogRow& row) {
 }
 
 data::VehicleProfile WindowScorer::learned_from(int64_t rows) const {
-  data::ProfileBuilder builder;
+  data::ProfileBuilder builder(model_.classifier.reads_graphs());
   for (int64_t row = 0; row < rows; ++row) {
     const LogRow& heard = heard_[static_cast<std::size_t>(row)];
     data::learn_row(heard.frame, heard.restarts, builder);
@@ -113,7 +113,7 @@ void WindowScorer::begin(const data::VehicleProfile& profile, const data::Vehicl
   vehicle_ = vehicle;
   own_ = own;
   decision_ = &model_.decision(vehicle != nullptr ? vehicle->own : own);
-  windows_.emplace(profile, model_.window);
+  windows_.emplace(profile, model_.window, model_.classifier.reads_graphs());
   recent_.resize(static_cast<std::size_t>((kKeptAhead + 2) * model_.window));
   for (const LogRow& row : std::exchange(heard_, {})) judge(row);
 }

@@ -43,7 +43,8 @@ class DetectorStreams : public StreamModel {
 
 class DetectorStreams::Lesson : public StreamLesson {
  public:
-  explicit Lesson(const DetectorStreams& of) : of_(of) {}
+  explicit Lesson(const DetectorStreams& of)
+      : of_(of), builder_(of.model_.classifier.reads_graphs()) {}
 
   void add(const data::CanFrame& frame, bool restarts) override {
     data::learn_row(frame, restarts, builder_);

@@ -47,7 +47,8 @@ WindowNetwork window_network(const model::TrainedModel& made) {
                 made.path().string() +
                     ": this network reads windows relative to the profile of a "
                     "vehicle, which the model file does not hold",
-                "kdgat run evaluate scores it on imported data; a detector scores logs");
+                "a step `detector` that needs it makes a detector of it, which scores logs: "
+                "profiles/kdgat_relative.yaml");
   }
   model::require_layout(made,
                         {{"node_features", data::node_feature_names()},

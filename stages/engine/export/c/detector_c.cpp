@@ -53,7 +53,7 @@ const VehicleProfile& checked(const DetectorModel& model, const Vehicle& vehicle
     throw Error(ExitCode::kData, "windows of " + std::to_string(model.window) +
                                      " frames cannot be exported, only those of 2 to 10000");
   }
-  if (model.classifier.columns() != static_cast<int64_t>(data::kRelativeColumns)) {
+  if (model.classifier.trees().columns() != static_cast<int64_t>(data::kRelativeColumns)) {
     throw Error(ExitCode::kData, "trees over other columns than a detector's cannot be exported");
   }
   if (const std::string problem = c_name_problem(options.name); !problem.empty()) {
@@ -76,7 +76,7 @@ class DetectorSource {
         of_(checked(model, vehicle, options), model.window) {
     numbers();
     usual();
-    const TreeTables trees = add_trees(model.classifier, units, tables_);
+    const TreeTables trees = add_trees(model.classifier.trees(), units, tables_);
     macros_ += trees.macros;
     depth_ = trees.depth;
     tails();
@@ -261,7 +261,7 @@ class DetectorSource {
                              ? std::string()
                              : "; flagged by " + std::to_string(model_.alarm_rule.k) +
                                    " of the last " + std::to_string(model_.alarm_rule.n)));
-    line("trees", std::to_string(model_.classifier.trees()) + ", leaves of " +
+    line("trees", std::to_string(model_.classifier.trees().trees()) + ", leaves of " +
                       (options_.int8 ? "one byte" : "floats"));
     line("state", std::to_string(needs.state) + " bytes: all that is written to");
     line("flash", "about " + std::to_string(needs.flash) +
@@ -321,7 +321,7 @@ template <class Ask>
 auto with_source(const DetectorModel& model, const Vehicle& vehicle,
                  const DetectorCOptions& options, Ask ask) {
   if (!options.int8) return ask(DetectorSource(model, vehicle, options, {}));
-  RoundedTrees rounded = rounded_trees(model.classifier);
+  RoundedTrees rounded = rounded_trees(model.classifier.trees());
   DetectorModel other = model;
   other.classifier = std::move(rounded.model);
   return ask(DetectorSource(other, vehicle, options, rounded.units));
@@ -350,7 +350,7 @@ DetectorCSize detector_c_size(const DetectorModel& model, const Vehicle& vehicle
 
 DetectorModel rounded_detector(const DetectorModel& model) {
   DetectorModel out = model;
-  out.classifier = rounded_trees(model.classifier).model;
+  out.classifier = rounded_trees(model.classifier.trees()).model;
   return out;
 }
 

@@ -16,6 +16,7 @@
 #include "engine/export/c/network_vectors.h"
 #include "engine/export/c/rounded_model.h"
 #include "engine/export/c/runtime_texts.h"
+#include "engine/model/config/config.h"
 #include "engine/native/networks.h"
 #include "kdgat/error.h"
 
@@ -45,10 +46,22 @@ void check(const NetworkCOptions& options) {
   if (std::isnan(options.threshold)) throw Error(ExitCode::kUsage, "the threshold is no number");
 }
 
+/// "" where the code can be written; else why not.
+std::string why_not_in_c(const model::ModelHeader& header) {
+  if (std::string why = native::why_not_native(header); !why.empty() || header.name != "gat") {
+    return why;
+  }
+  const auto config = header.config.get<model::GatConfig>();
+  if (config.is_plain()) return "conv " + config.conv;
+  if (config.norm == "batch") return "norm batch of a classifier";
+  if (config.pooling != "mean") return "pooling " + config.pooling;
+  return config.has_ids ? "" : "nodes without identifiers";
+}
+
 /// With its scorer, so that all of the file was looked at.
 WindowNetwork windows_of(const file::SafetensorsFile& file, const model::ModelHeader& header) {
   const std::string path = file.path().string();
-  if (const std::string why = native::why_not_native(header); !why.empty()) {
+  if (const std::string why = why_not_in_c(header); !why.empty()) {
     throw Error(ExitCode::kData, path + ": cannot be exported to C: " + why,
                 header.name == "fusion" ? "export the networks that it joins, each by itself"
                                         : "export a classifier or an autoencoder of windows");

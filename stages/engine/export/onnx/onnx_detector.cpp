@@ -184,7 +184,7 @@ std::string onnx_detector(const decision::DetectorModel& model, const data::Vehi
   OnnxGraph g(opset);
   const std::string x = g.input({"x", OnnxType::kFloat, {"windows", kColumns}, columns_text()});
   const std::string windows = g.op("Slice", {g.op("Shape", {x}), g.row({0}), g.row({1})});
-  const std::string classifier = add_trees(g, x, windows, model.classifier);
+  const std::string classifier = add_trees(g, x, windows, model.classifier.trees());
   const std::string tails = add_tails(g, x, model.tails);
   const std::string evidence = add_floors(g, x, model.floors);
   const decision::Decision& decision = model.decision(vehicle.own);

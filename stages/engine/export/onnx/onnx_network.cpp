@@ -78,8 +78,22 @@ void add_autoencoder(OnnxGraph& graph, OnnxLayers& layers, const model::VgaeConf
   graph.output({score, OnnxType::kFloat, {"graphs"}, "mean squared error of features"});
 }
 
+/// "" where a classifier's form can be written; else what of it cannot.
+std::string what_is_lacking(const model::GatConfig& config) {
+  if (config.is_plain()) return "conv " + config.conv;
+  if (config.norm == "batch") return "norm batch of a classifier";
+  if (config.pooling != "mean") return "pooling " + config.pooling;
+  return config.has_ids ? "" : "nodes without identifiers";
+}
+
 void require_form(const file::SafetensorsFile& file, const model::ModelHeader& header) {
-  if (header.name == "gat" || header.name == "vgae") return;
+  if (header.name == "gat") {
+    const std::string lacking = what_is_lacking(header.config.get<model::GatConfig>());
+    if (lacking.empty()) return;
+    throw Error(ExitCode::kData, file.path().string() + ": no ONNX form is written of " + lacking,
+                "train the classifier with conv=gat or gatv2, norm none or graph, pooling=mean");
+  }
+  if (header.name == "vgae") return;
   const bool is_fusion = header.name == "fusion";
   throw Error(ExitCode::kData,
               file.path().string() + ": a model '" + header.name + "' has no ONNX form: " +

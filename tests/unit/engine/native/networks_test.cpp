@@ -97,6 +97,32 @@ TEST_CASE("a classifier of any form scores natively as with LibTorch", "[native]
   });
 }
 
+TEST_CASE("sums over neighbours, pools and nodes without ids score natively as with LibTorch",
+          "[native]") {
+  at_every_isa([] {
+    for (const char* conv : {"gin", "none", "gat"}) {
+      for (const char* norm : {"none", "graph", "batch"}) {
+        for (const char* pooling : {"mean", "sum", "max"}) {
+          for (const bool has_ids : {true, false}) {
+            torch::manual_seed(6);
+            model::GatConfig config = model::GatConfig::student(20);
+            config.conv = conv;
+            config.norm = norm;
+            config.pooling = pooling;
+            config.has_ids = has_ids;
+            config.hidden = 9;  // no whole vector of any instruction set
+            config.standardise = !has_ids;
+            INFO(conv << " " << norm << " " << pooling << " " << has_ids);
+            objective::ClassifierObjective classifier(model::make_model(config));
+            stir(classifier.module());
+            CHECK(difference(classifier, "gat", config) < 2e-5);
+          }
+        }
+      }
+    }
+  });
+}
+
 TEST_CASE("an autoencoder of any form scores natively as with LibTorch", "[native]") {
   at_every_isa([] {
     for (const char* norm : {"batch", "graph"}) {

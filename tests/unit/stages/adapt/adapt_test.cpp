@@ -79,7 +79,7 @@ TEST_CASE("a vehicle that a detector does not know is added, with thresholds of 
   const DetectorModel after = DetectorModel::read(g.folder() / "out.json");
   REQUIRE(after.vehicles.size() == before.vehicles.size() + 1);
   CHECK(after.vehicles.front().profile.json() == before.vehicles.front().profile.json());
-  CHECK(after.classifier.to_json() == before.classifier.to_json());
+  CHECK(after.classifier.json() == before.classifier.json());
   const data::Vehicle& added = after.vehicles.back();
   CHECK(added.name == "new-1.csv");
   CHECK(added.own == said.at("windows"));

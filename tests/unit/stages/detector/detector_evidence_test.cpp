@@ -24,7 +24,7 @@ namespace {
 /// Trees that take every window for an attack.
 DetectorModel alarmed_model() {
   DetectorModel out = watching_model();
-  nlohmann::json trees = out.classifier.to_json();
+  nlohmann::json trees = out.classifier.json();
   trees["base"] = 1000;
   out.classifier = trees::BoostedTrees::from_json(trees);
   return out;

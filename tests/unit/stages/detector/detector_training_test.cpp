@@ -101,7 +101,7 @@ TEST_CASE("every fold is judged by models that did not learn from it", "[detecto
   const Parts parts = fit_parts(all.rows, -1, odd, twenty_trees());
   std::vector<float> attack(data::kRelativeColumns, 0);
   attack[0] = 2.5F;
-  CHECK(parts.classifier.score(attack) > 2);
+  CHECK(parts.classifier->score(attack) > 2);
 }
 
 TEST_CASE("a log is counted by the profile that it fits best", "[detector]") {

@@ -7,6 +7,7 @@
 #include "engine/data/can/frames/row_fields.h"
 #include "engine/data/can/logs/cells.h"
 #include "engine/data/can/logs/row_times.h"
+#include "engine/file/base64.h"
 #include "kdgat/text.h"
 
 namespace kdgat::data {
@@ -82,7 +83,7 @@ const char* read_base64(std::string_view text, CanFrame& frame) {
   uint32_t bits = 0, count = 0;
   std::size_t bytes = 0;
   for (const char c : text) {
-    const int digit = base64_digit(c);
+    const int digit = file::base64_digit(c);
     if (digit < 0) return "the payload is not base64";
     bits = bits << 6 | static_cast<uint32_t>(digit);
     count += 6;

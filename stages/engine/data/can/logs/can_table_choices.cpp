@@ -7,6 +7,7 @@
 #include "engine/data/can/logs/can_table.h"
 #include "engine/data/can/logs/cells.h"
 #include "engine/data/can/logs/row_times.h"
+#include "engine/file/base64.h"
 
 namespace kdgat::data {
 namespace {
@@ -32,7 +33,7 @@ bool count_rows(const std::vector<std::string>& cells) {
 
 bool is_base64(std::string_view text) {
   while (text.ends_with('=')) text.remove_suffix(1);
-  return std::all_of(text.begin(), text.end(), [](char c) { return base64_digit(c) >= 0; });
+  return std::all_of(text.begin(), text.end(), [](char c) { return file::base64_digit(c) >= 0; });
 }
 
 /// Whether a column of this name has 1 where a usual column of labels has 0.

@@ -56,12 +56,4 @@ inline std::string_view bare_id(std::string_view text, bool& is_marked) {
   return text;
 }
 
-/// -1: no digit of base64.
-inline int base64_digit(char c) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  const std::size_t at = kDigits.find(c);
-  return at == std::string_view::npos ? -1 : static_cast<int>(at);
-}
-
 }  // namespace kdgat::data

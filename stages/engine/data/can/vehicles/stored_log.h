@@ -44,9 +44,11 @@ class StoredLog {
   StoredLog(const graph::Source& source, const graph::Frames& frames, std::size_t index)
       : source_(&source),
         frames_(&frames),
+        index_(index),
         begin_(frames.source_ptr[index]),
         rows_(frames.source_ptr[index + 1] - begin_) {}
 
+  std::size_t index() const { return index_; }  ///< among the sources of its store
   const std::string& name() const { return source_->path; }
   /// "test_01..": the folder of a test log.
   const std::string& part() const { return source_->scenario; }
@@ -92,6 +94,7 @@ class StoredLog {
  private:
   const graph::Source* source_;
   const graph::Frames* frames_;
+  std::size_t index_;
   int64_t begin_, rows_;
   std::shared_ptr<const std::vector<double>> times_;  // in the place of those of the store
 };

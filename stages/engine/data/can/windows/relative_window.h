@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,8 @@ enum class Relative : uint8_t {
 inline constexpr std::size_t kRelativeColumns = KDGAT_COLUMNS;
 std::vector<std::string> relative_names();
 
+struct RelativeGraph;
+
 struct RelativeWindow {
   int64_t first_row = 0;  ///< of the log
   double begin = 0, end = 0;
@@ -50,6 +53,7 @@ struct RelativeWindow {
   bool is_labelled = false;  ///< all frames say whether they are one
   std::array<float, kRelativeColumns> x{};
   int32_t broken = 0;  ///< frames that break laws of their payloads, see portable/laws.h
+  std::shared_ptr<const RelativeGraph> graph;  ///< where it was asked for
 };
 
 /// A frame of a window next to what is usual: what the columns are made of.

@@ -2,16 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "engine/data/can/frames/bus_clock.h"
 
 namespace kdgat::data {
 
-RelativeWindows::RelativeWindows(const VehicleProfile& profile, int64_t window)
+RelativeWindows::RelativeWindows(const VehicleProfile& profile, int64_t window, bool with_graphs)
     : tables_(profile, window),
       vehicle_(tables_.view()),
       graph_(profile, vehicle_),
+      with_graphs_(with_graphs),
       size_(window),
       senders_(tables_.keys.size()),
       buses_(tables_.buses.size()),
@@ -75,8 +77,16 @@ bool RelativeWindows::finish() {
 void RelativeWindows::complete(int64_t number) {
   given_slot_ = static_cast<std::size_t>(number) % kept_.size();
   const Kept& kept = kept_[given_slot_];
-  window_ = {number * size_, kept.begin, kept.end, kept.seconds, static_cast<int32_t>(size_), false,
-             true,           {},         0};
+  window_ = {number * size_,
+             kept.begin,
+             kept.end,
+             kept.seconds,
+             static_cast<int32_t>(size_),
+             false,
+             true,
+             {},
+             0,
+             {}};
   frames_.clear();
   const std::size_t first = given_slot_ * static_cast<std::size_t>(size_);
   for (std::size_t i = first; i < first + static_cast<std::size_t>(size_); ++i) {
@@ -105,7 +115,27 @@ RelativeWindow RelativeWindows::with_columns(Stays stays) const {
   RelativeWindow out = window_;
   out.x = std::to_array(columns.x);
   out.broken = static_cast<int32_t>(columns.broken);
+  if (with_graphs_) out.graph = graph_of(stays);
   return out;
+}
+
+template <class Stays>
+std::shared_ptr<const RelativeGraph> RelativeWindows::graph_of(Stays stays) const {
+  std::vector<ComparedFrame> frames;
+  frames.reserve(frames_.size());
+  bool is_behind_gap = false;
+  for (const ComparedFrame& frame : frames_) {
+    if (!stays(frame.key)) {
+      is_behind_gap = true;
+      continue;
+    }
+    frames.push_back(frame);
+    frames.back().restarts = std::exchange(is_behind_gap, false) || frame.restarts;
+  }
+  std::vector<Silence> silent;
+  std::copy_if(silences().begin(), silences().end(), std::back_inserter(silent),
+               [&](const Silence& one) { return stays(one.key); });
+  return std::make_shared<const RelativeGraph>(graph_.of(window_, frames, silent));
 }
 
 RelativeWindow RelativeWindows::without(std::span<const uint32_t> keys) const {

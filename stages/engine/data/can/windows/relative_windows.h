@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,8 +27,9 @@ namespace kdgat::data {
 
 class RelativeWindows {
  public:
-  /// `window`: frames, from 1 to kMostWindow.
-  RelativeWindows(const VehicleProfile& profile, int64_t window);
+  /// `window`: frames, from 1 to kMostWindow. `with_graphs`: windows have their graphs; for a
+  /// profile with steps.
+  RelativeWindows(const VehicleProfile& profile, int64_t window, bool with_graphs = false);
 
   /// Another capture begins: no frame is compared across. Windows go on.
   void restart();
@@ -43,7 +45,7 @@ class RelativeWindows {
   /// Of ids whose silence says something, see IdProfile::is_missed().
   std::span<const Silence> silences() const { return kept_[given_slot_].silences; }
   /// window() without frames of these keys, and as if nobody waited for them; it still counts as so
-  /// many frames, so that no column is larger than before.
+  /// many frames, so that no column is larger than before. No edge leads across them.
   RelativeWindow without(std::span<const uint32_t> keys) const;
   /// The same without all other keys.
   RelativeWindow only(std::span<const uint32_t> keys) const;
@@ -68,11 +70,14 @@ class RelativeWindows {
   void complete(int64_t number);
   template <class Stays>
   RelativeWindow with_columns(Stays stays) const;
+  template <class Stays>
+  std::shared_ptr<const RelativeGraph> graph_of(Stays stays) const;
   void listen_for_silence(std::vector<Silence>& out) const;
 
   VehicleTables tables_;
   const kdgat_vehicle& vehicle_;  // their view
   GraphMaker graph_;
+  bool with_graphs_;
   int64_t size_;
   std::vector<kdgat_sender> senders_;  // these six are what state_ points at
   std::vector<kdgat_bus> buses_;
