@@ -1,30 +1,14 @@
 """The detector on vehicles and attacks that it was not trained on, each left out in turn."""
 import statistics
 
-from reproduces import cases, common
+from reproduces import cases, common, networks
 from reproduces.common import table
 from reproduces.figures import (DETECTOR, OWN_RULE, flagged_by_detector, flagged_by_rule, part_of,
                                 short)
 from reproduces.kinds import INJECTED
 from reproduces.lab import Data, Lab, Run
-from reproduces.vehicles import (BUDGET, OPTIONS, OWN_SECONDS, TIME_BUDGET, Benign, link_benign,
-                                 link_drive, vehicles_of, windows_of_benign)
-
-
-def data_without(vehicle, vehicles):
-    """Trains on all other vehicles; the parts test_benign and test_KIND are of this one."""
-    def make(lab, folder):
-        for other in vehicles:
-            if other is not vehicle:
-                link_benign(other, folder / "train_01")
-        benign = folder / "test_benign"
-        link_benign(vehicle, benign)
-        for kind in INJECTED:
-            lab.kdgat("data", "inject", benign, "-o", folder / f"test_{kind}", "--attacks", kind,
-                      f"lead_seconds={OWN_SECONDS}")
-
-    sources = tuple(path for one in vehicles for path in one.files)
-    return Data(f"without-{vehicle.name}", make, sources, ("exclude=[]", f"own {OWN_SECONDS}"))
+from reproduces.vehicles import (BUDGET, OPTIONS, OWN_SECONDS, TIME_BUDGET, Benign, data_without,
+                                 link_benign, link_drive, vehicles_of, windows_of_benign)
 
 
 def goal_f1(rule, is_left_out):
@@ -228,12 +212,15 @@ def main(args):
     vehicles = vehicles_of(args.data)
     lab = Lab(args.root / "fleet", args.jobs, clock.say)
     left_out = LeftOut(vehicles, args.seeds)
-    studies = [left_out, Alone(vehicles, args.seeds), Drives(vehicles, args.seeds),
-               cases.Cases(vehicles, left_out.run)]
+    if args.networks:
+        studies = [networks.Networks(vehicles, args.seeds, left_out)]
+    else:
+        studies = [left_out, Alone(vehicles, args.seeds), Drives(vehicles, args.seeds),
+                   cases.Cases(vehicles, left_out.run)]
     runs = list(dict.fromkeys(run for study in studies for run in study.runs()))
     lab.print_budget(runs)
     lab.make_all(runs)
     text = "\n\n".join(part for one in studies for part in (f"### {one.title}", one.text(lab)))
     print(text)
     if args.write:
-        common.write(text, "fleet")
+        common.write(text, "networks" if args.networks else "fleet")

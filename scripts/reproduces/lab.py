@@ -40,6 +40,7 @@ class Run:
     seconds: int = 15  # of one core, about
     profile: str = ""  # in the place of the preset detector, as YAML
     step: str = "detector"  # whose metrics count
+    steps: tuple = ()  # in its place several: metrics by step, and their files in folders of their names
     files: tuple = ("detector.json", "windows.csv")  # of it, that are kept
 
 
@@ -56,6 +57,10 @@ class Result:
             for row in csv.DictReader(lines):
                 out[row["log"]].append(row)
         return out
+
+    def of_step(self, step):
+        """The same of one step, of a run that kept several."""
+        return Result(self.metrics[step], self.seconds, self.folder / step)
 
     def model_bytes(self):
         return (self.folder / "detector.json").stat().st_size
@@ -122,13 +127,15 @@ class Lab:
                 with self.scratch() as scratch:
                     logs, made = pathlib.Path(scratch) / "logs", pathlib.Path(scratch) / "store"
                     data.make(self, logs)
-                    self.kdgat("data", "import", logs, "-o", made, "features=v3",
-                               *(option for option in data.options if "=" in option))
+                    options = [option for option in data.options if "=" in option]
+                    if not any(option.startswith("features=") for option in options):
+                        options.append("features=v3")
+                    self.kdgat("data", "import", logs, "-o", made, *options)
                     put(made, folder)
         return folder
 
     def folder_of(self, run):
-        return self.root / "runs" / f"{run.name}-{hash_of(self.data_key(run.data), run.options, run.seed, run.threads, run.profile)}"
+        return self.root / "runs" / f"{run.name}-{hash_of(self.data_key(run.data), run.options, run.seed, run.threads, run.profile, *run.steps)}"
 
     def is_done(self, run):
         return self.folder_of(run).is_dir()
@@ -152,10 +159,17 @@ class Lab:
                                         "--seed", run.seed, "--threads", run.threads, "--root", pathlib.Path(scratch) / "runs", "--json",
                                         *run.options))
             seconds = time.monotonic() - start
-            step = next(step for step in out["steps"] if step["step"] == run.step)
-            for name in run.files:
-                shutil.copyfile(pathlib.Path(out["folder"]) / run.step / name, made / name)
-            (made / "result.json").write_text(json.dumps({"metrics": step["result"]["metrics"], "seconds": seconds}))
+            metrics = {step["step"]: step["result"]["metrics"] for step in out["steps"]}
+            for step in run.steps or [run.step]:
+                kept = made / step if run.steps else made
+                kept.mkdir(exist_ok=True)
+                for name in run.files:
+                    file = pathlib.Path(out["folder"]) / step / name
+                    if file.exists() or not run.steps:
+                        shutil.copyfile(file, kept / name)
+            if not run.steps:
+                metrics = metrics[run.step]
+            (made / "result.json").write_text(json.dumps({"metrics": metrics, "seconds": seconds}))
             put(made, self.folder_of(run))
         self.say(f"{run.name}, seed {run.seed}: {seconds:.0f} s")
 
@@ -167,15 +181,18 @@ class Lab:
         return minutes
 
     def make_all(self, runs):
-        """Those that are not done, so many at a time; then their stores go that are not to be kept."""
+        """Those that are not done, so many at a time. A store that is not to be kept goes with its last run."""
         waiting = [run for run in dict.fromkeys(runs) if not self.is_done(run)]
+        left = collections.Counter(run.data for run in waiting)
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
-            futures = [pool.submit(self.make, run) for run in waiting]
+            futures = {pool.submit(self.make, run): run for run in waiting}
             try:
                 for done in concurrent.futures.as_completed(futures):
                     done.result()
+                    data = futures[done].data
+                    left[data] -= 1
+                    if left[data] == 0 and not data.keep:
+                        shutil.rmtree(self.store(data))
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
-        for data in {run.data for run in waiting if not run.data.keep}:
-            shutil.rmtree(self.store(data))

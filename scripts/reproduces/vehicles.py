@@ -5,6 +5,8 @@ import statistics
 
 from reproduces import common
 from reproduces.figures import poisson_interval
+from reproduces.kinds import INJECTED
+from reproduces.lab import Data
 
 OWN_SECONDS = 15  # of its own traffic that a vehicle is learned from when it is new
 BUDGET = 100  # flagged windows an hour
@@ -55,6 +57,22 @@ def link_drive(vehicle, number, folder):
 def link_benign(vehicle, folder):
     for number in range(1, len(vehicle.files) + 1):
         link_drive(vehicle, number, folder)
+
+
+def data_without(vehicle, vehicles):
+    """Trains on all other vehicles; the parts test_benign and test_KIND are of this one."""
+    def make(lab, folder):
+        for other in vehicles:
+            if other is not vehicle:
+                link_benign(other, folder / "train_01")
+        benign = folder / "test_benign"
+        link_benign(vehicle, benign)
+        for kind in INJECTED:
+            lab.kdgat("data", "inject", benign, "-o", folder / f"test_{kind}", "--attacks", kind,
+                      f"lead_seconds={OWN_SECONDS}")
+
+    sources = tuple(path for one in vehicles for path in one.files)
+    return Data(f"without-{vehicle.name}", make, sources, ("exclude=[]", f"own {OWN_SECONDS}"))
 
 
 @dataclasses.dataclass
