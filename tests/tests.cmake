@@ -415,6 +415,7 @@ if(KDGAT_ENGINE)
       tests/unit/stages/detector/detector_figures_test.cpp
       tests/unit/stages/detector/detector_input_test.cpp
       tests/unit/stages/detector/detector_memory_test.cpp
+      tests/unit/stages/detector/detector_network_test.cpp
       tests/unit/stages/detector/detector_pictures_test.cpp
       tests/unit/stages/detector/detector_reasons_test.cpp
       tests/unit/stages/detector/detector_test.cpp

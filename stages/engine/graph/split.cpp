@@ -186,7 +186,8 @@ std::vector<Group> make_groups(const GraphStore& store, const GraphIds& ids,
 
 /// Deals whole groups to parts that want the given shares of the graphs, and of those of each
 /// class: each group, the largest first, to the part that lacks most of its classes and of all
-/// graphs.
+/// graphs. Of few large groups none may be left for a part that wants some: it is given the
+/// smallest one of a part that has several.
 std::vector<std::vector<Group>> deal(std::vector<Group> groups, const std::vector<double>& shares) {
   std::vector<std::vector<Group>> parts(shares.size());
   if (groups.empty()) return parts;
@@ -220,6 +221,14 @@ std::vector<std::vector<Group>> deal(std::vector<Group> groups, const std::vecto
     for (std::size_t c = 0; c < totals.size(); ++c) lacks[best][c] -= group.classes[c];
     lacks_any[best] -= size;
     parts[best].push_back(std::move(group));
+  }
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    const auto most =
+        std::max_element(parts.begin(), parts.end(),
+                         [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    if (shares[p] <= 0 || !parts[p].empty() || most->size() < 2) continue;
+    parts[p].push_back(std::move(most->back()));  // the last dealt
+    most->pop_back();
   }
   return parts;
 }

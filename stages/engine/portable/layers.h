@@ -64,11 +64,11 @@ static inline void kdgat_neighbour_sums(const float* x, const int32_t* in_ptr,
   }
 }
 
-/* Over one row or more of [rows, columns]. */
+/* Over the rows of [rows, columns], none of which is negative; 0 where there is none. */
 static inline void kdgat_max_rows(const float* x, ptrdiff_t rows, ptrdiff_t columns, float* out) {
   ptrdiff_t r, c;
-  for (c = 0; c < columns; ++c) out[c] = x[c];
-  for (r = 1; r < rows; ++r) {
+  for (c = 0; c < columns; ++c) out[c] = 0.0f;
+  for (r = 0; r < rows; ++r) {
     for (c = 0; c < columns; ++c) {
       const float value = x[r * columns + c];
       out[c] = out[c] < value ? value : out[c];

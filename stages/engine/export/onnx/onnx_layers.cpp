@@ -54,12 +54,14 @@ std::string OnnxLayers::zeros(const std::string& rows, int64_t columns) {
 
 // ---- what comes in
 
-void OnnxLayers::inputs(int64_t node_features, int64_t edge_features) {
+void OnnxLayers::inputs(int64_t node_features, int64_t edge_features, bool has_ids) {
   edge_features_ = edge_features;
+  has_ids_ = has_ids;
   x_ = g_.input({"x",
                  OnnxType::kFloat,
                  {"nodes", node_features},
-                 "features of nodes, as a graph store has them; column 0 is the vocabulary index"});
+                 std::string("features of nodes, as a graph store has them") +
+                     (has_ids ? "; column 0 is the vocabulary index" : "")});
   const std::string edge_index =
       g_.input({"edge_index",
                 OnnxType::kInt64,
@@ -122,18 +124,22 @@ std::string OnnxLayers::standardised(const std::string& of, const std::string& x
 
 std::string OnnxLayers::embedded(const model::InputForm& form, int64_t num_ids, int64_t width) {
   g_.scope("input");
-  const std::string number =
-      g_.op("Cast", {g_.op("Gather", {x_, g_.number(int64_t{0})}, {{"axis", of(1)}})},
-            {{"to", of(static_cast<int64_t>(OnnxType::kInt64))}});
-  const std::string vectors = rows_at(table_of(form, num_ids, width), number);
-  features_ =
-      g_.op("Slice", {x_, g_.row({1}), g_.row({std::numeric_limits<int64_t>::max()}), g_.row({1})});
+  std::string vectors;
+  features_ = x_;
+  if (has_ids_) {
+    const std::string number =
+        g_.op("Cast", {g_.op("Gather", {x_, g_.number(int64_t{0})}, {{"axis", of(1)}})},
+              {{"to", of(static_cast<int64_t>(OnnxType::kInt64))}});
+    vectors = rows_at(table_of(form, num_ids, width), number);
+    features_ = g_.op(
+        "Slice", {x_, g_.row({1}), g_.row({std::numeric_limits<int64_t>::max()}), g_.row({1})});
+  }
   std::string entering = features_;
   if (form.standardise) {
     entering = standardised("node", features_);
     if (edge_features_ > 0) edge_attr_ = standardised("edge", edge_attr_);
   }
-  return g_.op("Concat", {vectors, entering}, {{"axis", of(1)}});
+  return has_ids_ ? g_.op("Concat", {vectors, entering}, {{"axis", of(1)}}) : entering;
 }
 
 // ---- linear layers
@@ -235,7 +241,28 @@ std::string OnnxLayers::attention(const std::string& name, const std::string& x,
   return add(out, weight(name + ".bias"));
 }
 
+// ---- sums
+
+std::string OnnxLayers::gin(const std::string& name, const std::string& x, int64_t inputs,
+                            int64_t columns, bool has_messages, const std::string& norm) {
+  g_.scope(name);
+  std::string sums = x;
+  if (has_messages) {
+    const std::string own = times(x, g_.number(1 + values(name + ".eps")[0]));
+    sums = scattered(own, target_, rows_at(x, source_), inputs);
+  }
+  const std::string hidden =
+      norm_relu(norm, name + ".norm", linear(name + ".lin_1", sums), columns);
+  return linear(name + ".lin_2", hidden);
+}
+
 // ---- norms
+
+std::string OnnxLayers::norm_relu(const std::string& norm, const std::string& name,
+                                  const std::string& x, int64_t columns) {
+  if (norm == "batch") return batch_norm_relu(name, x, columns);
+  return norm == "graph" ? graph_norm_relu(name, x, columns) : relu(x);
+}
 
 std::string OnnxLayers::batch_norm_relu(const std::string& name, const std::string& x,
                                         int64_t columns) {
@@ -265,6 +292,11 @@ std::string OnnxLayers::graph_norm_relu(const std::string& name, const std::stri
 std::string OnnxLayers::mean_pool(const std::string& x, int64_t columns) {
   const std::string sum = scattered(zeros(graphs_, columns), batch_, x, columns);
   return g_.op("Div", {sum, nodes_of_graph_});
+}
+
+std::string OnnxLayers::pool(const std::string& pooling, const std::string& x, int64_t columns) {
+  if (pooling == "mean") return mean_pool(x, columns);
+  return scattered(zeros(graphs_, columns), batch_, x, columns, pooling == "max" ? "max" : "add");
 }
 
 // ---- jumping knowledge

@@ -26,12 +26,12 @@ class OnnxLayers {
 
   /// The inputs x [N, node_features], edge_index [2, E], batch [N], and unless there are none
   /// edge_attr [E, edge_features], and what every layer needs of them: edges without self-loops,
-  /// numbers of nodes and graphs.
-  void inputs(int64_t node_features, int64_t edge_features);
-  /// [N, width + node_features - 1]: identifiers as vectors beside the other features. Standardises
-  /// the edges' features as well.
+  /// numbers of nodes and graphs. `has_ids`: the first feature of a node is its identifier.
+  void inputs(int64_t node_features, int64_t edge_features, bool has_ids = true);
+  /// [N, width + node_features - 1]: identifiers as vectors next to the other features; without
+  /// identifiers the features alone. Standardises the edges' features as well.
   std::string embedded(const model::InputForm& form, int64_t num_ids, int64_t width);
-  /// The nodes' features but for the identifier, as they came in: [N, node_features - 1].
+  /// The nodes' features but for the identifier, as they came in.
   const std::string& features() const { return features_; }
 
   /// x W^T + b of "<name>.weight" [outputs, inputs] and, if it has one, "<name>.bias".
@@ -51,7 +51,14 @@ class OnnxLayers {
   std::string attention(const std::string& name, const std::string& x, int64_t channels,
                         int64_t heads);
 
+  /// Sums over neighbours (unless there are no messages) and a perceptron of two layers, whose norm
+  /// is "none", "graph" or "batch": [N, columns].
+  std::string gin(const std::string& name, const std::string& x, int64_t inputs, int64_t columns,
+                  bool has_messages, const std::string& norm);
+
   /// Normalisation, then ReLU.
+  std::string norm_relu(const std::string& norm, const std::string& name, const std::string& x,
+                        int64_t columns);
   std::string batch_norm_relu(const std::string& name, const std::string& x, int64_t columns);
   std::string graph_norm_relu(const std::string& name, const std::string& x, int64_t columns);
   std::string relu(const std::string& x) { return g_.op("Relu", {x}); }
@@ -62,6 +69,8 @@ class OnnxLayers {
 
   /// Mean over the nodes of each graph, [G, columns]; zeros for a graph without nodes.
   std::string mean_pool(const std::string& x, int64_t columns);
+  /// The same as GatForm::pooling says, of x that is nowhere negative; "max" from opset 18 on.
+  std::string pool(const std::string& pooling, const std::string& x, int64_t columns);
 
  private:
   /// Values of the file's tensor of that name.
@@ -95,6 +104,7 @@ class OnnxLayers {
   OnnxGraph& g_;
   const file::SafetensorsFile& file_;
   int64_t edge_features_ = 0;
+  bool has_ids_ = true;
   std::string x_, features_, batch_, source_, target_, edge_attr_, loop_attr_;
   std::string edges_, nodes_, graphs_;           // numbers of them, [1]
   std::string nodes_of_graph_;                   // [G, 1], at least 1

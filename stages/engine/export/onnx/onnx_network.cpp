@@ -18,23 +18,28 @@ namespace kdgat::exporting {
 namespace {
 
 void add_classifier(OnnxGraph& graph, OnnxLayers& layers, const model::GatConfig& config) {
-  layers.inputs(config.node_features, config.conv == "gatv2" ? config.edge_features : 0);
+  layers.inputs(config.node_features, config.conv == "gatv2" ? config.edge_features : 0,
+                config.has_ids);
   std::string x = layers.embedded(config, config.num_ids, config.embedding_dim);
-  const int64_t width = config.hidden * config.heads;
+  const int64_t width = config.width();
+  int64_t inputs =
+      config.has_ids ? config.embedding_dim + config.node_features - 1 : config.node_features;
   std::vector<std::string> states;
   for (int64_t i = 0; i < config.layers; ++i) {
     const std::string conv = "convs." + std::to_string(i), norm = "norms." + std::to_string(i);
-    x = layers.attention(conv, x, config.hidden, config.heads);
-    x = config.norm == "graph" ? layers.graph_norm_relu(norm, x, width) : layers.relu(x);
+    x = config.is_plain() ? layers.gin(conv, x, inputs, width, config.conv == "gin", config.norm)
+                          : layers.attention(conv, x, config.hidden, config.heads);
+    x = layers.norm_relu(config.norm, norm, x, width);
     states.push_back(x);
+    inputs = width;
   }
   std::string pooled;
   if (config.jk == "lstm") {
-    pooled = layers.mean_pool(layers.jumping_lstm("jk", states, width), width);
+    pooled = layers.pool(config.pooling, layers.jumping_lstm("jk", states, width), width);
   } else {
-    const std::string beside =
+    const std::string together =
         states.size() == 1 ? x : graph.op("Concat", states, {{"axis", int64_t{1}}});
-    pooled = layers.mean_pool(beside, width * config.layers);
+    pooled = layers.pool(config.pooling, together, width * config.layers);
   }
   const std::string said = layers.perceptron("head", pooled, config.fc_layers);
   graph.scope("score");
@@ -78,22 +83,8 @@ void add_autoencoder(OnnxGraph& graph, OnnxLayers& layers, const model::VgaeConf
   graph.output({score, OnnxType::kFloat, {"graphs"}, "mean squared error of features"});
 }
 
-/// "" where a classifier's form can be written; else what of it cannot.
-std::string what_is_lacking(const model::GatConfig& config) {
-  if (config.is_plain()) return "conv " + config.conv;
-  if (config.norm == "batch") return "norm batch of a classifier";
-  if (config.pooling != "mean") return "pooling " + config.pooling;
-  return config.has_ids ? "" : "nodes without identifiers";
-}
-
 void require_form(const file::SafetensorsFile& file, const model::ModelHeader& header) {
-  if (header.name == "gat") {
-    const std::string lacking = what_is_lacking(header.config.get<model::GatConfig>());
-    if (lacking.empty()) return;
-    throw Error(ExitCode::kData, file.path().string() + ": no ONNX form is written of " + lacking,
-                "train the classifier with conv=gat or gatv2, norm none or graph, pooling=mean");
-  }
-  if (header.name == "vgae") return;
+  if (header.name == "gat" || header.name == "vgae") return;
   const bool is_fusion = header.name == "fusion";
   throw Error(ExitCode::kData,
               file.path().string() + ": a model '" + header.name + "' has no ONNX form: " +
@@ -133,6 +124,12 @@ OnnxFacts facts_of(const file::SafetensorsFile& file, const model::ModelHeader& 
 
 }  // namespace
 
+int least_opset(const model::ModelHeader& header) {
+  const bool takes_maximum =
+      header.name == "gat" && header.config.get<model::GatConfig>().pooling == "max";
+  return takes_maximum ? kNewestOpset : kOldestOpset;
+}
+
 std::string onnx_network(const file::SafetensorsFile& file, const model::ModelHeader& header,
                          int opset) {
   if (opset != kOldestOpset && opset != kNewestOpset) {
@@ -140,6 +137,12 @@ std::string onnx_network(const file::SafetensorsFile& file, const model::ModelHe
                 "use opset 16 or 18; runtimes read models of older opsets than their own");
   }
   require_form(file, header);
+  if (opset < least_opset(header)) {
+    throw Error(
+        ExitCode::kUsage,
+        file.path().string() + ": opset " + std::to_string(opset) + " has no maximum of rows",
+        "pooling=max needs opset 18");
+  }
   // Checks hashes, shapes and values, and that nothing of the file is left over.
   native::load_network(file, header);
   OnnxGraph graph(opset);

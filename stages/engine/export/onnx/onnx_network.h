@@ -12,13 +12,16 @@ namespace kdgat::exporting {
 
 /// The versions of the operator set that can be written.
 inline constexpr int kOldestOpset = 16, kNewestOpset = 18;
+/// The older one of them that the model can be written for: a pool by maximum needs the newer.
+int least_opset(const model::ModelHeader& header);
 
 /// The bytes of a .onnx file. Opset 18 has an operator for the largest score of a node's edges;
 /// with 16 the same softmax is made from one maximum over all edges (onnx_layers.h says within what
 /// limits), for runtimes that know no newer one.
 ///
 /// Inputs, of any numbers of nodes N, edges E and graphs G:
-///   x          float [N, node features]  as a graph store has them; column 0: vocabulary index
+///   x          float [N, node features]  as a graph store has them; column 0: vocabulary index,
+///                                        where nodes have identifiers
 ///   edge_index int64 [2, E]              source and target, numbers of nodes in the batch
 ///   edge_attr  float [E, edge features]  of conv gatv2 alone
 ///   batch      int64 [N]                 graph of each node; G = max(batch) + 1, so that graphs
@@ -31,8 +34,9 @@ inline constexpr int kOldestOpset = 16, kNewestOpset = 18;
 /// them), and where the model file has them "vocabulary", "node_features" and "edge_features" (JSON
 /// arrays), "window" and "stride" (frames), "threshold" (scores above it are attacks).
 ///
-/// Throws Error(kUsage) for another opset, Error(kData) for a model file that is broken, too large
-/// for the format (2 GiB), or of a model that has no such form, naming what to change.
+/// Throws Error(kUsage) for an opset that the model is not written for, Error(kData) for a model
+/// file that is broken, too large for the format (2 GiB), or of a model that has no such form,
+/// naming what to change.
 std::string onnx_network(const file::SafetensorsFile& file, const model::ModelHeader& header,
                          int opset);
 

@@ -299,6 +299,19 @@ TEST_CASE("no part stays empty where each class has few sources", "[split]") {
   CHECK(split.parts.at("train").size() >= 7);
 }
 
+TEST_CASE("of a few large sources each part that wants some has one", "[split]") {
+  const test::ScratchFolder folder;
+  for (const std::size_t sources : {2U, 3U, 4U}) {
+    const GraphStore store = grouped_store(folder / "g", std::vector<int64_t>(sources, 100), 1);
+    SplitOptions options;
+    options.kind = "group";
+    options.test_fraction = sources > 2 ? 0.2 : 0;
+    const Split split = make_split(store, options);
+    for (const char* part : {"train", "val"}) CHECK(split.parts.at(part).size() >= 100);
+    if (sources > 2) CHECK(split.parts.at("test").size() == 100);
+  }
+}
+
 TEST_CASE("graphs of an independent source may be parted", "[split]") {
   const test::ScratchFolder folder;
   const GraphStore store = grouped_store(folder / "g", {100}, 1, true);

@@ -11,9 +11,9 @@
 #include "engine/graph/graph_store.h"
 #include "engine/graph/pack.h"
 #include "engine/native/networks.h"
-#include "random_networks.h"
 #include "support/can/log_text.h"
 #include "support/graphs/random_graphs.h"
+#include "support/graphs/random_networks.h"
 #include "support/programs/command.h"
 #include "support/programs/python.h"
 

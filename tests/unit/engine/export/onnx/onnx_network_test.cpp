@@ -11,8 +11,8 @@
 
 #include "engine/native/networks.h"
 #include "kdgat/error.h"
-#include "random_networks.h"
 #include "support/can/log_text.h"
+#include "support/graphs/random_networks.h"
 #include "support/programs/command.h"
 #include "support/programs/python.h"
 
@@ -42,11 +42,14 @@ const std::vector<std::vector<GraphSize>>& batches() {
 std::string file_name(int opset) { return "model-opset" + std::to_string(opset) + ".onnx"; }
 
 /// The model of `folder` as ONNX of both opsets beside it, and cases with its scores. Returns the
-/// number of cases for the two.
+/// number of cases for all of them.
 int write_cases(const fs::path& folder, double most_of_edges = 1) {
   const auto file = file::SafetensorsFile::open(folder / "model.safetensors");
   const model::ModelHeader header = model::load_header(file);
+  int opsets = 0;
   for (const int opset : {kOldestOpset, kNewestOpset}) {
+    if (opset < least_opset(header)) continue;
+    ++opsets;
     test::write_text(folder / file_name(opset), onnx_network(file, header, opset));
   }
   const auto network = native::load_network(file, header);
@@ -90,7 +93,7 @@ int write_cases(const fs::path& folder, double most_of_edges = 1) {
     writer.add("expected", {batch.graphs}, std::span<const float>(expected));
     writer.write(folder / ("case_" + std::to_string(cases++) + ".safetensors"));
   }
-  return 2 * cases;
+  return opsets * cases;
 }
 
 /// What the script says of all models below `folder`.
@@ -148,6 +151,46 @@ TEST_CASE("ONNX Runtime computes a classifier of any form as natively", "[onnx]"
   CHECK(said.at("cases") == cases);
   CHECK(said.at("worst") < 1e-5);
   CHECK(said.at("spread") > 0.01);  // they are not all the same
+}
+
+TEST_CASE("ONNX Runtime computes sums over neighbours and every pool as natively", "[onnx]") {
+  const auto python = test::python_with(kPackages);
+  if (!python) return;
+  const test::ScratchFolder scratch;
+  int cases = 0;
+  uint64_t seed = 1;
+  for (const std::string conv : {"gin", "none", "gat"}) {
+    for (const std::string norm : {"none", "graph", "batch"}) {
+      for (const std::string pooling : {"mean", "sum", "max"}) {
+        model::GatConfig config = model::GatConfig::student(kIds);
+        config.conv = conv;
+        config.norm = norm;
+        config.pooling = pooling;
+        config.node_features = kFeatures;
+        config.has_ids = seed % 2 == 0;
+        config.standardise = seed % 3 == 0;
+        config.jk = seed % 5 == 0 ? "lstm" : "cat";
+        const fs::path folder = made(scratch, conv + "-" + norm + "-" + pooling);
+        RandomNetwork(seed++).write(folder / "model.safetensors", config);
+        cases += write_cases(folder);
+      }
+    }
+  }
+  const json said = checked(*python, scratch.path());
+  INFO(said);
+  CHECK(said.at("cases") == cases);
+  CHECK(said.at("worst") < 1e-5);
+  CHECK(said.at("spread") > 0.01);  // they are not all the same
+}
+
+TEST_CASE("a maximum over nodes has no form of opset 16", "[onnx]") {
+  const test::ScratchFolder scratch;
+  model::GatConfig config = model::GatConfig::student(kIds);
+  config.pooling = "max";
+  RandomNetwork(1).write(scratch / "model.safetensors", config);
+  const auto file = file::SafetensorsFile::open(scratch / "model.safetensors");
+  CHECK_THROWS_WITH(onnx_network(file, model::load_header(file), kOldestOpset),
+                    Catch::Contains("opset 18"));
 }
 
 TEST_CASE("ONNX Runtime computes an autoencoder of any form as natively", "[onnx]") {

@@ -29,12 +29,20 @@ class RandomNetwork {
   void write(const std::filesystem::path& path, const model::GatConfig& config,
              const nlohmann::json& data = nlohmann::json::object()) {
     const int64_t edges = config.conv == "gatv2" ? config.edge_features : 0;
-    int64_t width =
-        input(config, config.num_ids, config.embedding_dim, config.node_features, edges);
-    const int64_t wide = config.hidden * config.heads;
+    int64_t width = input(config, config.has_ids ? config.num_ids : 0, config.embedding_dim,
+                          config.node_features, edges);
+    const int64_t wide = config.width();
     for (int64_t i = 0; i < config.layers; ++i) {
-      attention("convs." + std::to_string(i), width, config.hidden, config.heads, edges);
-      if (config.norm == "graph") graph_norm("norms." + std::to_string(i), wide);
+      const std::string number = std::to_string(i), conv = "convs." + number;
+      if (config.is_plain()) {
+        if (config.conv == "gin") add(conv + ".eps", {1}, -0.5, 0.5);
+        linear(conv + ".lin_1", width, wide);
+        norm(config.norm, conv + ".norm", wide);
+        linear(conv + ".lin_2", wide, wide);
+      } else {
+        attention(conv, width, config.hidden, config.heads, edges);
+      }
+      norm(config.norm, "norms." + number, wide);
       width = wide;
     }
     if (config.jk == "lstm") lstm("jk", wide, config.layers);
@@ -82,9 +90,16 @@ class RandomNetwork {
       linear(name + "." + std::to_string(3 * i), width, i + 1 < layers ? width : outputs);
     }
   }
-  /// The width of what enters the first layer.
+  /// The width of what enters the first layer. `num_ids` 0: nodes have no identifiers.
   int64_t input(const model::InputForm& form, int64_t num_ids, int64_t width, int64_t features,
                 int64_t edges) {
+    if (num_ids == 0) {
+      if (form.standardise) {
+        add("input.node_mean", {features}, 0, 0.5);
+        add("input.node_scale", {features}, 0.5, 12);
+      }
+      return features;
+    }
     const bool is_hashed = form.id_embedding == "hashed";
     add("input.embedding.weight", {is_hashed ? form.id_buckets : num_ids, width}, -1, 1);
     if (is_hashed) {
@@ -126,16 +141,17 @@ class RandomNetwork {
                 const std::string& norm) {
     const int64_t channels = width % heads == 0 ? width / heads : width;
     attention(name + ".conv", inputs, channels, heads, 0);
-    if (norm == "graph") {
-      graph_norm(name + ".norm", channels * heads);
-      return channels * heads;
-    }
-    add(name + ".norm.weight", {channels * heads}, -0.5, 0.8);
-    add(name + ".norm.bias", {channels * heads}, -0.5, 0.8);
-    add(name + ".norm.running_mean", {channels * heads}, -0.5, 0.5);
-    add(name + ".norm.running_var", {channels * heads}, 0.5, 2);
-    writer_.add(name + ".norm.num_batches_tracked", {}, std::span<const int64_t>(&batches_, 1));
+    this->norm(norm, name + ".norm", channels * heads);
     return channels * heads;
+  }
+  void norm(const std::string& kind, const std::string& name, int64_t columns) {
+    if (kind == "none") return;
+    if (kind == "graph") return graph_norm(name, columns);
+    add(name + ".weight", {columns}, -0.5, 0.8);
+    add(name + ".bias", {columns}, -0.5, 0.8);
+    add(name + ".running_mean", {columns}, -0.5, 0.5);
+    add(name + ".running_var", {columns}, 0.5, 2);
+    writer_.add(name + ".num_batches_tracked", {}, std::span<const int64_t>(&batches_, 1));
   }
   void lstm(const std::string& name, int64_t channels, int64_t layers) {
     const int64_t units = layers * channels / 2;
