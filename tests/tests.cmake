@@ -142,7 +142,7 @@ kdgat_add_tests(kdgat_export_tests
   HEADERS_OF kdgat_graph_tests
   PARTS 2)
 # Training of a detector, which needs no LibTorch, for tests of what becomes of its models.
-set(learning cross_fit learning left_out sentences training)
+set(learning cross_fit learning left_out network_source sentences training)
 list(TRANSFORM learning REPLACE "(.+)" "stages/detector/\\1.cpp")
 list(APPEND learning stages/engine/compare/rule.cpp)
 add_library(kdgat_test_detector STATIC ${learning})
