@@ -40,8 +40,12 @@ class Run:
     seconds: int = 15  # of one core, about
     profile: str = ""  # in the place of the preset detector, as YAML
     step: str = "detector"  # whose metrics count
-    steps: tuple = ()  # in its place several: metrics by step, and their files in folders of their names
+    steps: tuple = ()  # several in its place: metrics by step, files in folders of their names
     files: tuple = ("detector.json", "windows.csv")  # of it, that are kept
+
+    def key(self):
+        """What it differs by from others of its data."""
+        return self.options, self.seed, self.threads, self.profile, *self.steps
 
 
 @dataclasses.dataclass(frozen=True)
@@ -135,7 +139,7 @@ class Lab:
         return folder
 
     def folder_of(self, run):
-        return self.root / "runs" / f"{run.name}-{hash_of(self.data_key(run.data), run.options, run.seed, run.threads, run.profile, *run.steps)}"
+        return self.root / "runs" / f"{run.name}-{hash_of(self.data_key(run.data), *run.key())}"
 
     def is_done(self, run):
         return self.folder_of(run).is_dir()
@@ -181,7 +185,7 @@ class Lab:
         return minutes
 
     def make_all(self, runs):
-        """Those that are not done, so many at a time. A store that is not to be kept goes with its last run."""
+        """Those that are not done, so many at a time. A store that is not kept goes with its last run."""
         waiting = [run for run in dict.fromkeys(runs) if not self.is_done(run)]
         left = collections.Counter(run.data for run in waiting)
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:

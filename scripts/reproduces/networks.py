@@ -1,4 +1,4 @@
-"""Graph networks in the place of the detector's trees, on vehicles and attacks that none of them was trained on."""
+"""Graph networks in the place of the detector's trees, on vehicles and attacks not trained on."""
 import dataclasses
 import math
 import statistics
@@ -44,7 +44,8 @@ STUDENTS = {"teacher": TEACHER,
             "student": "  student: {stage: classifier, needs: teacher, use_kd: true}",
             "alone": "  alone: {stage: classifier, needs: data}",
             "edgeless": "  edgeless: {stage: classifier, needs: data, conv: none}"}
-AUTOENCODER = """  autoencoder: {needs: data, hidden_dims: [32, 16], latent_dim: 16, heads: 1, batch_size: 256, max_epochs: 4}
+AUTOENCODER = """  autoencoder:
+    {needs: data, hidden_dims: [32, 16], latent_dim: 16, heads: 1, batch_size: 256, max_epochs: 4}
   evaluate: {needs: [data, autoencoder, student]}"""
 
 
@@ -200,7 +201,7 @@ class Networks:
             for vehicle in self.vehicles:
                 for seed in self.seeds:
                     metrics = lab.result(self.run(vehicle, seed)).metrics["evaluate"]
-                    part = part_of(metrics, f"test_{kind}", "baselines")
+                    part = part_of(metrics["baselines"], f"test_{kind}")
                     for method, found in values.items():
                         if part and method in part:
                             found.append(part[method]["pr_auc"])
@@ -219,5 +220,6 @@ class Networks:
             "Differences of F1, pairs of the same vehicle and seed.", self.differences(lab),
             f"A kind of attack never shown, seed {self.seeds[0]}: F1 over vehicles; the network is "
             "the student without a teacher.", self.never_shown(lab),
-            "PR-AUC of methods that learn from benign windows alone, means over vehicles and seeds.",
+            "PR-AUC of methods that learn from benign windows alone, means over vehicles and "
+            "seeds.",
             self.autoencoder(lab)])

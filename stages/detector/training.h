@@ -31,8 +31,8 @@ struct TrainedDetector {
 /// classifier, the tails and their thresholds: twice from all folds but one, then from all of them.
 /// The same for the same seed, whatever the number of threads. A network takes the place of the
 /// trees, at thresholds by the windows that it was not trained on; where logs have no labels, trees
-/// still look for those that are attacked. Throws Error(kData) where the logs are too short, or the network was trained on
-/// all that is benign; Error(kUsage) where they do not support the budget.
+/// still look for those that are attacked. Throws Error(kData) where the logs are too short, or the
+/// network was trained on all that is benign; Error(kUsage) where they do not support the budget.
 TrainedDetector train_detector(std::span<const data::StoredLog> logs,
                                const DetectorOptions& options, int64_t seed, int64_t threads,
                                const TrainingTold& told, const NetworkSource& network = {});

@@ -145,7 +145,8 @@ struct Split {
 
 struct SplitOptions {
   /// "time" (blocks of each file), "random" (seeded shuffle of graphs) or "group" (graphs of one
-  /// source, or of one group of sources, stay together). Of graphs with positions or classes, no clock, "time" means "group".
+  /// source, or of one group of sources, stay together). Of graphs with positions or classes, no
+  /// clock, "time" means "group".
   std::string kind = "time";
   double val_fraction = 0.2;
   double test_fraction = 0.2;  ///< only where the data has no test sources

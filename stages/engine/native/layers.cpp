@@ -410,8 +410,8 @@ void pool(const std::string& pooling, const float* x, const graph::GraphBatch& b
     const int64_t first = batch.node_ptr.data()[g], rows = batch.node_ptr.data()[g + 1] - first;
     float* to = out + g * width + at_column;
     const float* from = x + first * columns;
-    pooling == "max" ? kdgat_max_rows(from, rows, columns, to)
-                     : kdgat_sum_rows(from, rows, columns, to);
+    pooling == "max" ? kdgat_pool_max(from, rows, columns, to)
+                     : kdgat_pool_sum(from, rows, columns, to);
   }
 }
 

@@ -65,7 +65,7 @@ static inline void kdgat_neighbour_sums(const float* x, const int32_t* in_ptr,
 }
 
 /* Over the rows of [rows, columns], none of which is negative; 0 where there is none. */
-static inline void kdgat_max_rows(const float* x, ptrdiff_t rows, ptrdiff_t columns, float* out) {
+static inline void kdgat_pool_max(const float* x, ptrdiff_t rows, ptrdiff_t columns, float* out) {
   ptrdiff_t r, c;
   for (c = 0; c < columns; ++c) out[c] = 0.0f;
   for (r = 0; r < rows; ++r) {
@@ -76,7 +76,7 @@ static inline void kdgat_max_rows(const float* x, ptrdiff_t rows, ptrdiff_t colu
   }
 }
 
-static inline void kdgat_sum_rows(const float* x, ptrdiff_t rows, ptrdiff_t columns, float* out) {
+static inline void kdgat_pool_sum(const float* x, ptrdiff_t rows, ptrdiff_t columns, float* out) {
   ptrdiff_t r, c;
   for (c = 0; c < columns; ++c) out[c] = 0.0f;
   for (r = 0; r < rows; ++r) {
