@@ -186,8 +186,7 @@ std::vector<Group> make_groups(const GraphStore& store, const GraphIds& ids,
 
 /// Deals whole groups to parts that want the given shares of the graphs, and of those of each
 /// class: each group, the largest first, to the part that lacks most of its classes and of all
-/// graphs. Of few large groups none may be left for a part that wants some: it is given the
-/// smallest one of a part that has several.
+/// graphs.
 std::vector<std::vector<Group>> deal(std::vector<Group> groups, const std::vector<double>& shares) {
   std::vector<std::vector<Group>> parts(shares.size());
   if (groups.empty()) return parts;
@@ -222,6 +221,13 @@ std::vector<std::vector<Group>> deal(std::vector<Group> groups, const std::vecto
     lacks_any[best] -= size;
     parts[best].push_back(std::move(group));
   }
+  return parts;
+}
+
+/// Of few large groups, as vehicles are, none may be left for a part that wants some: it is given
+/// the smallest one of a part that has several. Not of sources alone, whose splits stay what they
+/// were.
+void fill_empty(std::vector<std::vector<Group>>& parts, const std::vector<double>& shares) {
   for (std::size_t p = 0; p < parts.size(); ++p) {
     const auto most =
         std::max_element(parts.begin(), parts.end(),
@@ -230,7 +236,6 @@ std::vector<std::vector<Group>> deal(std::vector<Group> groups, const std::vecto
     parts[p].push_back(std::move(most->back()));  // the last dealt
     most->pop_back();
   }
-  return parts;
 }
 
 void split_by_group(const GraphStore& store, const GraphIds& ids, const SplitOptions& options,
@@ -243,6 +248,13 @@ void split_by_group(const GraphStore& store, const GraphIds& ids, const SplitOpt
     }
   };
   if (ids.empty()) return;
+  const auto dealt = [&](std::vector<Group> groups, const std::vector<double>& shares) {
+    auto parts = deal(std::move(groups), shares);
+    const bool are_made = std::any_of(store.sources().begin(), store.sources().end(),
+                                      [](const Source& one) { return one.group >= 0; });
+    if (are_made) fill_empty(parts, shares);
+    return parts;
+  };
   std::vector<Group> rest = make_groups(store, ids, random);
   if (options.folds > 0) {
     if (rest.size() < static_cast<std::size_t>(options.folds)) {
@@ -252,7 +264,7 @@ void split_by_group(const GraphStore& store, const GraphIds& ids, const SplitOpt
     // All folds are dealt, so that each group is in the test part of exactly one.
     const std::vector<double> shares(static_cast<std::size_t>(options.folds),
                                      1 / static_cast<double>(options.folds));
-    auto folds = deal(std::move(rest), shares);
+    auto folds = dealt(std::move(rest), shares);
     put("test", folds[static_cast<std::size_t>(options.fold)]);
     rest.clear();
     for (std::size_t f = 0; f < folds.size(); ++f) {
@@ -262,11 +274,11 @@ void split_by_group(const GraphStore& store, const GraphIds& ids, const SplitOpt
     std::stable_sort(rest.begin(), rest.end(),
                      [](const Group& a, const Group& b) { return a.ids.size() > b.ids.size(); });
   } else if (test_fraction > 0) {
-    auto parts = deal(std::move(rest), {1 - test_fraction, test_fraction});
+    auto parts = dealt(std::move(rest), {1 - test_fraction, test_fraction});
     put("test", parts[1]);
     rest = std::move(parts[0]);
   }
-  const auto parts = deal(std::move(rest), {1 - val_fraction, val_fraction});
+  const auto parts = dealt(std::move(rest), {1 - val_fraction, val_fraction});
   put("train", parts[0]);
   put("val", parts[1]);
 }

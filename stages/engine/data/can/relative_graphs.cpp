@@ -98,7 +98,7 @@ class Maker {
       }
       vehicles_.push_back({training_[group.front()].name(), learn_profile(pieces, kWithSteps), 0});
     }
-    if (std::ssize(groups_) >= kApart) keep_vehicles_together();
+    number_groups();
   }
 
   void make() {
@@ -131,12 +131,14 @@ class Maker {
 
  private:
   static constexpr bool kWithSteps = true;
-  static constexpr std::ptrdiff_t kApart = 3;  // of fewer vehicles a part would have none
 
-  void keep_vehicles_together() {
+  /// For a split by groups: vehicles, or logs where there are so few that a part would have none.
+  void number_groups() {
+    constexpr std::ptrdiff_t kEnough = 3;
+    const bool are_vehicles = std::ssize(groups_) >= kEnough;
     for (std::size_t v = 0; v < groups_.size(); ++v) {
       for (const std::size_t log : groups_[v]) {
-        out_.sources[place_[log]].group = static_cast<int64_t>(v);
+        out_.sources[place_[log]].group = static_cast<int64_t>(are_vehicles ? v : log);
       }
     }
   }

@@ -186,11 +186,19 @@ DetectorModel DetectorModel::read(const std::filesystem::path& file, const Warn&
     const double own = ranged_number(in, "own_seconds", 0, kMostSeconds, name);
     Tails tails = Tails::from_json(in.at("tails"), data::kRelativeColumns, name);
     if (tails.tails().empty()) throw Error(ExitCode::kData, "\"tails\" is empty", "", name);
+    WindowClassifier classifier = WindowClassifier::from_json(in.at("classifier"), name);
+    if (const RelativeNetwork* network = classifier.network();
+        network != nullptr && network->window() != window) {
+      throw Error(ExitCode::kData,
+                  "its network is of windows of " + std::to_string(network->window()) +
+                      " frames, not " + std::to_string(window),
+                  "", name);
+    }
     return {window,
             own,
             decisions_of(in.at("thresholds"), name),
             std::move(vehicles),
-            WindowClassifier::from_json(in.at("classifier"), name),
+            std::move(classifier),
             std::move(tails),
             Floors::from_json(in.at("evidence"), name),
             alarm_rule_of(in, name)};

@@ -187,9 +187,10 @@ TEST_CASE("an empty store has an empty split", "[split]") {
   }
 }
 
-/// Sources of `sizes` graphs; all graphs of source s are of class s modulo `classes`.
+/// Sources of `sizes` graphs; all graphs of source s are of class s modulo `classes`. `numbered`:
+/// each is a group by its number.
 GraphStore grouped_store(const std::filesystem::path& path, const std::vector<int64_t>& sizes,
-                         int32_t classes, bool independent = false) {
+                         int32_t classes, bool independent = false, bool numbered = false) {
   GraphStoreData data;
   data.node_features = 1;
   data.node_feature_names = {"one"};
@@ -202,6 +203,7 @@ GraphStore grouped_store(const std::filesystem::path& path, const std::vector<in
     Source source{"s" + std::to_string(s), "", "train", "swc", sizes[s], 0, 0, sizes[s]};
     source.first_graph = static_cast<int64_t>(data.y.size());
     source.independent = independent;
+    if (numbered) source.group = static_cast<int64_t>(s);
     for (int64_t g = 0; g < sizes[s]; ++g) {
       data.x.push_back(1);
       data.sections.positions->pos.insert(data.sections.positions->pos.end(), {0, 0, 0});
@@ -299,17 +301,50 @@ TEST_CASE("no part stays empty where each class has few sources", "[split]") {
   CHECK(split.parts.at("train").size() >= 7);
 }
 
-TEST_CASE("of a few large sources each part that wants some has one", "[split]") {
+TEST_CASE("of a few large groups each part that wants some has one", "[split]") {
   const test::ScratchFolder folder;
-  for (const std::size_t sources : {2U, 3U, 4U}) {
-    const GraphStore store = grouped_store(folder / "g", std::vector<int64_t>(sources, 100), 1);
+  for (const std::size_t groups : {2U, 3U, 4U}) {
+    const std::vector<int64_t> sizes(groups, 100);
+    const GraphStore store = grouped_store(folder / "g", sizes, 1, false, true);
     SplitOptions options;
     options.kind = "group";
-    options.test_fraction = sources > 2 ? 0.2 : 0;
+    options.test_fraction = groups > 2 ? 0.2 : 0;
     const Split split = make_split(store, options);
     for (const char* part : {"train", "val"}) CHECK(split.parts.at(part).size() >= 100);
-    if (sources > 2) CHECK(split.parts.at("test").size() == 100);
+    if (groups > 2) CHECK(split.parts.at("test").size() == 100);
   }
+}
+
+TEST_CASE("sources of one group stay together", "[split]") {
+  const test::ScratchFolder folder;
+  GraphStoreData data;
+  data.node_features = 1;
+  data.node_feature_names = {"one"};
+  for (int32_t s = 0; s < 12; ++s) {
+    Source source{"s" + std::to_string(s), "", "train", "log", 10, 0, 10 * s, 10};
+    source.group = s % 4;
+    for (int64_t g = 0; g < 10; ++g) {
+      data.x.push_back(1);
+      data.node_ptr.push_back(data.node_ptr.back() + 1);
+      data.edge_ptr.push_back(0);
+      data.y.push_back(static_cast<int32_t>(g % 2));
+      data.source_of.push_back(s);
+      data.row_begin.push_back(g);
+      data.row_end.push_back(g + 1);
+    }
+    data.sources.push_back(source);
+  }
+  write_graph_store(folder / "g", data);
+  const GraphStore store = GraphStore::open(folder / "g");
+  CHECK(store.sources()[5].group == 1);
+  const Split split = make_split(store, {.kind = "group"});
+  std::map<int64_t, std::set<std::string>> parts_of;
+  for (const auto& [part, ids] : split.parts) {
+    CHECK_FALSE(ids.empty());
+    for (const int32_t source : sources_of(store, ids)) parts_of[source % 4].insert(part);
+  }
+  for (const auto& [group, parts] : parts_of) CHECK(parts.size() == 1);
+  CHECK(check_parts(split) == 120);
 }
 
 TEST_CASE("graphs of an independent source may be parted", "[split]") {

@@ -153,6 +153,10 @@ TEST_CASE("a detector scores by its network, and reads it from its own file",
 
   made.model.write(folder / "detector.json");
   const DetectorModel again = DetectorModel::read(folder / "detector.json");
+  DetectorModel other = again;
+  other.window = 50;
+  other.write(folder / "other.json");
+  CHECK_THROWS_WITH(DetectorModel::read(folder / "other.json"), Contains("windows of 100 frames"));
   const Frames log = drive(40, 5, "spoofing", 3);  // of a vehicle never seen
   std::vector<float> scores, same;
   const auto judged = [&](const DetectorModel& model, std::vector<float>& out) {
