@@ -105,6 +105,15 @@ json checked(const std::string& python, const fs::path& folder) {
   return json::parse(ran.out);
 }
 
+/// The scores of so many cases below `folder` are those of the native engine.
+void check_computed(const std::string& python, const fs::path& folder, int cases) {
+  const json said = checked(python, folder);
+  INFO(said);
+  CHECK(said.at("cases") == cases);
+  CHECK(said.at("worst") < 1e-5);
+  CHECK(said.at("spread") > 0.01);  // they are not all the same
+}
+
 fs::path made(const test::ScratchFolder& scratch, const std::string& name) {
   fs::create_directory(scratch / name);
   return scratch / name;
@@ -146,11 +155,7 @@ TEST_CASE("ONNX Runtime computes a classifier of any form as natively", "[onnx]"
       cases += write_cases(folder);
     }
   }
-  const json said = checked(*python, scratch.path());
-  INFO(said);
-  CHECK(said.at("cases") == cases);
-  CHECK(said.at("worst") < 1e-5);
-  CHECK(said.at("spread") > 0.01);  // they are not all the same
+  check_computed(*python, scratch.path(), cases);
 }
 
 TEST_CASE("ONNX Runtime computes sums over neighbours and every pool as natively", "[onnx]") {
@@ -176,11 +181,7 @@ TEST_CASE("ONNX Runtime computes sums over neighbours and every pool as natively
       }
     }
   }
-  const json said = checked(*python, scratch.path());
-  INFO(said);
-  CHECK(said.at("cases") == cases);
-  CHECK(said.at("worst") < 1e-5);
-  CHECK(said.at("spread") > 0.01);  // they are not all the same
+  check_computed(*python, scratch.path(), cases);
 }
 
 TEST_CASE("a maximum over nodes has no form of opset 16", "[onnx]") {
@@ -212,11 +213,7 @@ TEST_CASE("ONNX Runtime computes an autoencoder of any form as natively", "[onnx
       }
     }
   }
-  const json said = checked(*python, scratch.path());
-  INFO(said);
-  CHECK(said.at("cases") == cases);
-  CHECK(said.at("worst") < 1e-5);
-  CHECK(said.at("spread") > 0.01);  // they are not all the same
+  check_computed(*python, scratch.path(), cases);
 }
 
 TEST_CASE("scores of edges hundreds apart stay a softmax in either opset", "[onnx]") {
