@@ -185,7 +185,7 @@ class Lab:
         return minutes
 
     def make_all(self, runs):
-        """Those that are not done, so many at a time. A store that is not kept goes with its last."""
+        """Those not done, so many at a time; a store that is not kept goes with its last run."""
         waiting = [run for run in dict.fromkeys(runs) if not self.is_done(run)]
         left = collections.Counter(run.data for run in waiting)
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
