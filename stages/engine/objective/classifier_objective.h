@@ -21,6 +21,7 @@ class ClassifierObjective : public train::Objective {
   torch::Tensor raw_score(const graph::GraphBatch& batch) override;
   double score_of(double raw_score) const override;
   torch::nn::Module& module() override { return *model_; }
+  void after_step() override { model_->keep_monotone(); }
   bool with_edge_attr() const override { return model_->reads_edges(); }
   std::optional<double> threshold() const override { return 0.5; }
   bool parts_differ() const override { return model_->config().norm == "batch"; }

@@ -8,10 +8,12 @@
 
 #include "engine/portable/windows.h"
 
-/* Columns of a node: first those of a window (windows.h), of the frames of this id alone. */
+/* Columns of a node: first those of a window (windows.h), of the frames of this id alone. All grow
+ * with oddness but the last one, which never changes. */
 enum {
-  KDGAT_OF_NODE_FRAMES = KDGAT_COLUMNS, /* beyond those that are due: see kdgat_beyond() */
-  KDGAT_OF_NODE_CROWD,                  /* means of these three over its frames */
+  KDGAT_OF_NODE_MORE = KDGAT_COLUMNS, /* frames than are due: see kdgat_beyond() */
+  KDGAT_OF_NODE_FEWER,                /* likewise */
+  KDGAT_OF_NODE_CROWD,                /* means of these three over its frames */
   KDGAT_OF_NODE_OFF,
   KDGAT_OF_NODE_NEW,
   KDGAT_OF_NODE_CHANGED, /* share of its frames in which a byte moves that rarely does */
@@ -47,6 +49,9 @@ static inline float kdgat_beyond(float value, float usual) {
   return sum > 0.0f ? (value - usual) / sum : 0.0f;
 }
 
+/* What may be many times the usual, in steps that a network can weigh: 1 is .8, 20 is 3.3. */
+static inline float kdgat_eased(float value) { return 4.0f * value / (4.0f + value); }
+
 typedef struct kdgat_node {
   kdgat_columns columns;
   float crowd, off, fresh; /* sums */
@@ -75,13 +80,20 @@ static inline void kdgat_node_add(kdgat_node* node, const kdgat_compared* of, ui
 static inline void kdgat_node_end(const kdgat_vehicle* v, kdgat_node* node, float silence,
                                   float due, int is_outside, float* to) {
   const float one = node->frames > 0 ? 1.0f / (float)node->frames : 0.0f;
+  const float beyond = due == due ? kdgat_beyond((float)node->frames, due) : 0.0f;
   unsigned i;
   kdgat_columns_end(v, &node->columns, silence);
   for (i = 0; i < KDGAT_COLUMNS; ++i) to[i] = node->columns.x[i];
-  to[KDGAT_OF_NODE_FRAMES] = due == due ? kdgat_beyond((float)node->frames, due) : 0.0f;
+  to[KDGAT_COL_UNKNOWN] = kdgat_eased(to[KDGAT_COL_UNKNOWN]);
+  to[KDGAT_COL_NEW] = kdgat_eased(to[KDGAT_COL_NEW]);
+  to[KDGAT_COL_BACK] = kdgat_eased(to[KDGAT_COL_BACK]);
+  to[KDGAT_COL_SILENCE] = kdgat_eased(to[KDGAT_COL_SILENCE]);
+  to[KDGAT_COL_TIGHT] = kdgat_eased(to[KDGAT_COL_TIGHT]);
+  to[KDGAT_OF_NODE_MORE] = kdgat_max(0.0f, beyond);
+  to[KDGAT_OF_NODE_FEWER] = kdgat_max(0.0f, -beyond);
   to[KDGAT_OF_NODE_CROWD] = node->crowd * one;
   to[KDGAT_OF_NODE_OFF] = node->off * one;
-  to[KDGAT_OF_NODE_NEW] = node->fresh * one;
+  to[KDGAT_OF_NODE_NEW] = kdgat_eased(node->fresh * one);
   to[KDGAT_OF_NODE_CHANGED] = (float)node->changed * one;
   to[KDGAT_OF_NODE_OUTSIDE] = is_outside ? 1.0f : 0.0f;
 }

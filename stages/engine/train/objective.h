@@ -42,6 +42,8 @@ class Objective : public Scorer {
                              graph::NoiseKey noise) = 0;
 
   virtual torch::nn::Module& module() = 0;
+  /// Called when the optimiser has changed the weights.
+  virtual void after_step() {}
 
   /// Named terms of the last loss, unweighted, detached, on the device; sums divided by totals.
   virtual std::vector<std::pair<std::string, torch::Tensor>> parts() const { return {}; }

@@ -162,6 +162,7 @@ torch::Tensor Trainer::step(const graph::PackPlan& plan, int64_t first, int64_t 
   }
   const memory::Label label("optimizer");
   scaler_.step(optimizer_, options_.gradient_clip, lr);
+  objective_.after_step();
   return sum;  // stays on the device: item() waits, so it is called per report, not per step
 }
 

@@ -1,7 +1,10 @@
 // Networks on windows that are relative to profiles of vehicles (data.features=relative).
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <span>
 #include <string>
 
+#include "engine/file/safetensors.h"
 #include "support/programs/cli.h"
 
 namespace {
@@ -18,7 +21,7 @@ TEST_CASE(
 data: {features: relative, most_windows: 1000, inject: [fuzzing], forgotten: 0,
        synth: {seconds: 20, vehicles: 2}}
 options:
-  classifier: {conv: gin, norm: batch, pooling: max, hidden: 16, layers: 2, standardise: true,
+  classifier: {conv: gin, norm: batch, pooling: max, hidden: 16, layers: 2, monotone: true,
                max_epochs: 2}
 stages:
   autoencoder: {needs: data, hidden_dims: [16, 8], latent_dim: 8, heads: 1, max_epochs: 2}
@@ -38,6 +41,18 @@ stages:
   }
   const std::vector<fs::path> runs = runs_in(scratch / "runs");
   REQUIRE(runs.size() == 1);
+  const auto model =
+      kdgat::file::SafetensorsFile::open(runs.front() / "classifier" / "model.safetensors");
+  for (const char* name : {"convs.0.lin_1.weight", "convs.1.norm.weight", "head.0.weight"}) {
+    const std::span<const float> weights = model.tensor(name).as<float>();
+    CHECK(*std::min_element(weights.begin(), weights.end()) >= 0);
+    CHECK(*std::max_element(weights.begin(), weights.end()) > 0);
+  }
+  const CommandResult refused =
+      run_kdgat("run relative.yaml classifier.conv=gat --root runs", scratch.path());
+  CHECK(refused.exit_code == 2);
+  CHECK_THAT(refused.err, Contains("monotone=true is of networks with conv gin or none"));
+
   must_kdgat("data synth -o logs --seconds 20", scratch.path());
   const CommandResult scored =
       run_kdgat("score logs/test_01_known_vehicle_known_attack/dos-vehicle2.csv --model " +

@@ -30,9 +30,12 @@ struct GatForm : InputForm {
   std::string norm = "none";
   std::string jk = "cat";
   std::string pooling = "mean";
+  bool monotone = false;
 
   /// No attention, so no heads: a layer is as wide as `hidden` says.
   bool is_plain() const { return conv == "gin" || conv == "none"; }
+  /// No score of it falls where those of its layers grow.
+  bool can_be_monotone() const { return is_plain() && norm != "graph" && jk == "cat"; }
 
   static auto table() {
     using F = GatForm;
@@ -55,6 +58,11 @@ struct GatForm : InputForm {
             field("pooling", &F::pooling,
                   "What a graph is of its nodes: their mean, as published, sum or maximum.")
                 .choices({"mean", "sum", "max"})
+                .later(),
+            field("monotone", &F::monotone, Purpose::kModel,
+                  "No score falls where a feature of a node grows, as no weight is negative: for "
+                  "features that all grow with oddness (conv gin or none, norm none or batch, jk "
+                  "cat, two classes).")
                 .later()},
         InputForm::table());
   }

@@ -2,6 +2,7 @@
 
 #include <torch/nn/modules/batchnorm.h>
 
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -95,6 +96,31 @@ GraphClassifierImpl::GraphClassifierImpl(const GatConfig& config) : config_(conf
   }
   head =
       register_module("head", Perceptron(width, config.classes, config.fc_layers, config.dropout));
+  keep_monotone();
+}
+
+std::vector<at::Tensor> GraphClassifierImpl::never_negative() const {
+  std::vector<at::Tensor> out;
+  for (const torch::nn::Module* module :
+       std::initializer_list<const torch::nn::Module*>{convs.get(), norms.get(), head.get()}) {
+    for (const auto& one : module->named_parameters()) {
+      if (one.key().ends_with("weight") && !one.value().is_same(head->last()->weight)) {
+        out.push_back(one.value());
+      }
+    }
+  }
+  return out;
+}
+
+void GraphClassifierImpl::keep_monotone() {
+  if (!config_.monotone) return;
+  const at::NoGradGuard no_grad;
+  for (const at::Tensor& weight : never_negative()) weight.clamp_min_(0);
+  head->last()->weight[0].clamp_max_(0);
+  head->last()->weight[1].clamp_min_(0);
+  for (const auto& conv : *convs) {
+    if (at::Tensor& eps = conv->as<GinConvImpl>()->eps; eps.defined()) eps.clamp_min_(-1);
+  }
 }
 
 at::Tensor GraphClassifierImpl::pooled(const kernels::BatchTensors& given) {

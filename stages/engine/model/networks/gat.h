@@ -5,6 +5,8 @@
 #include <torch/nn/module.h>
 #include <torch/nn/modules/container/modulelist.h>
 
+#include <vector>
+
 #include "engine/model/config/config.h"
 #include "engine/model/layers/gatv2_conv.h"
 #include "engine/model/layers/gin_conv.h"
@@ -27,6 +29,10 @@ class GraphClassifierImpl : public torch::nn::Module {
   at::Tensor pooled(const kernels::BatchTensors& batch);
   at::Tensor classify(const at::Tensor& pooled_GF, const kernels::BatchTensors& batch);
 
+  /// Sets negative weights to 0 where config().monotone says so, in place; of class 0 positive
+  /// ones, so that log-odds grow. For after each step of training.
+  void keep_monotone();
+
   /// The logits.
   Value count(StepCount& step) const;
 
@@ -44,6 +50,8 @@ class GraphClassifierImpl : public torch::nn::Module {
 
  private:
   Value count_pooled(StepCount& step) const;
+  /// The weights that keep_monotone() holds, but for those of the last layer.
+  std::vector<at::Tensor> never_negative() const;
 
   GatConfig config_;
 };

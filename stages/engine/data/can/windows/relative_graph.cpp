@@ -21,7 +21,8 @@ float rarity(double came, double of) {
 
 std::vector<std::string> relative_node_names() {
   std::vector<std::string> out = relative_names();
-  out.insert(out.end(), {"frames", "crowd_mean", "off_mean", "new_mean", "changed", "outside"});
+  out.insert(out.end(),
+             {"more", "fewer", "crowd_mean", "off_mean", "new_mean", "changed", "outside"});
   return out;
 }
 
