@@ -142,7 +142,7 @@ kdgat_add_tests(kdgat_export_tests
   HEADERS_OF kdgat_graph_tests
   PARTS 2)
 # Training of a detector, which needs no LibTorch, for tests of what becomes of its models.
-set(learning cross_fit learning left_out network_source sentences training)
+set(learning cross_fit frame_sample learning left_out network_source sentences training)
 list(TRANSFORM learning REPLACE "(.+)" "stages/detector/\\1.cpp")
 list(APPEND learning stages/engine/compare/rule.cpp)
 add_library(kdgat_test_detector STATIC ${learning})
@@ -414,6 +414,7 @@ if(KDGAT_ENGINE)
       tests/unit/stages/detector/detector_baselines_test.cpp
       tests/unit/stages/detector/detector_cases_test.cpp
       tests/unit/stages/detector/detector_figures_test.cpp
+      tests/unit/stages/detector/detector_frames_test.cpp
       tests/unit/stages/detector/detector_input_test.cpp
       tests/unit/stages/detector/detector_memory_test.cpp
       tests/unit/stages/detector/detector_network_test.cpp

@@ -170,7 +170,9 @@ int score_verb(Context& context, const std::vector<std::string>& arguments) {
         }
         if (kind == EventKind::kWindow || kind == EventKind::kAlarm) return lines.add(event);
         if (kind == EventKind::kMetrics) {
-          lines.set_reasons(static_cast<std::size_t>(event.get<MetricsEvent>().index));
+          const auto metrics = event.get<MetricsEvent>();
+          if (metrics.what == "frames") return lines.show_frames();
+          lines.set_reasons(static_cast<std::size_t>(metrics.index));
         }
       },
       [&] { return lines.is_stopped(); });

@@ -46,6 +46,7 @@ class RowTaker : public data::WindowTaker {
     if (network_ && network_.held_out.has(logs_[seen->log], *seen)) {
       by_network = static_cast<float>(network_.network->score(windows.graph()));
     }
+    out_.frames.add(windows);
     add_row(window, odd, *seen, is_plain);
     if (network_) {
       out_.rows.network.push_back(by_network.value_or(std::numeric_limits<float>::lowest()));
@@ -113,12 +114,11 @@ Learning learn(std::span<const data::StoredLog> logs,
                const std::vector<std::vector<std::size_t>>& vehicles,
                const DetectorOptions& options, int64_t seed,
                const std::function<void(double share)>& told, const NetworkSource& network) {
-  Learning out;
+  const int64_t windows = data::learning_size(logs, options.window, options).rows;
+  Learning out{{}, FrameSample(windows, options.window), {}, {}, 0};
   out.kinds = options.inject;
   for (const data::StoredLog& log : logs) out.windows += log.rows() / options.window;
-  reserve(out.rows,
-          static_cast<std::size_t>(data::learning_size(logs, options.window, options).rows),
-          static_cast<bool>(network));
+  reserve(out.rows, static_cast<std::size_t>(windows), static_cast<bool>(network));
   data::WindowLearner learner(
       logs, vehicles, options.window, options, seed,
       [&](const data::VehicleProfile& profile) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "detector/detector_options.h"
+#include "detector/frame_sample.h"
 #include "detector/network_source.h"
 #include "engine/data/can/vehicles/learn_windows.h"
 #include "engine/data/can/vehicles/stored_log.h"
@@ -47,6 +48,7 @@ struct Held {
 
 struct Learning {
   LearningSet rows;
+  FrameSample frames;
   std::vector<Held> held;
   std::vector<std::string> kinds;  ///< of injected attacks
   int64_t windows = 0;             ///< of all logs

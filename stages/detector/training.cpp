@@ -156,7 +156,7 @@ std::optional<TrainedDetector> train_unless_attacked(std::span<const data::Store
   TrainedDetector out{
       {options.window, options.own_seconds, std::move(decisions), std::move(known),
        network ? decision::WindowClassifier(network.network) : std::move(*parts.classifier),
-       std::move(parts.tails), floors, options.alarm_rule()},
+       std::move(parts.tails), floors, options.alarm_rule(), learning.frames.fit(seed, threads)},
       {},
       {}};
   told.log(sentence_of_thresholds(out.model, options));

@@ -18,7 +18,7 @@ kdgat_add_room(kdgat_graph stages/engine/data/can/logs
   can_columns can_log can_table can_table_choices convert_log dbc format_log frame_writer
   label_intervals log_layout log_streams row_parsers row_times stored_frames time_reading)
 kdgat_add_room(kdgat_graph stages/engine/data/can/windows
-  id_steps log_windows payload_laws relative_graph relative_window relative_windows vehicle_profile
+  frame_columns id_steps log_windows payload_laws relative_graph relative_window relative_windows vehicle_profile
   vehicle_tables windows)
 kdgat_add_room(kdgat_graph stages/engine/data/can/vehicles
   learn_profile learn_windows learning_size stored_log vehicles)
@@ -68,7 +68,7 @@ add_library(kdgat_native SHARED)
 kdgat_share_json(kdgat_native)
 # What the stages adapt, detector, evaluate, fusion, score and watch share.
 kdgat_add_room(kdgat_native stages/engine/decision/detector
-  alarms blame detector_model floors joined_files network_channel reasons relative_network
+  alarms blame detector_model floors frame_trees joined_files network_channel reasons relative_network
   sealed_json tails window_classifier window_scorer)
 kdgat_add_room(kdgat_native stages/engine/live
   bell bus_address bus_reader bus_socket frame_queue frame_source replay)

@@ -7,8 +7,8 @@
 //   {"event":"metrics","what","index","values"}           what: kEpoch, kEpisode, kMemory, kMachine,
 //                                                         or a word of the stage's own
 //   {"event":"log","level","message"}                     level: "info" or "warning"
-//   {"event":"window","file","window","time","row","ids","score","decision","reasons"}
-//                                                         "reasons" where there are any
+//   {"event":"window","file","window","time","row","ids","score","decision","reasons",
+//    "frames"}                                            the last two where there are any
 //   {"event":"alarm","file","alarm","open","begin","end","first_window","last_window","windows",
 //    "peak","ids","names","reasons","model"}              twice: when it opens, and when it is over; the
 //                                                         last three where there are any
@@ -100,6 +100,14 @@ struct LogEvent {
   std::string level, message;
 };
 
+/// A frame of a log that is taken for one that an attacker sent.
+struct FrameEvent {
+  int64_t row = 0;      ///< of the log, from 0
+  nlohmann::json time;  ///< null where the log has none
+  std::string id;       ///< "2C0", of bus 1 "1:2C0"
+  double score = 0;     ///< log-odds
+};
+
 /// One window of a log that was scored.
 struct WindowEvent {
   std::string file;
@@ -110,6 +118,7 @@ struct WindowEvent {
   float score = 0;
   std::string decision;              ///< "attack", "benign" or "calibration"
   std::vector<std::string> reasons;  ///< what made it odd, in words, the first one most
+  std::vector<FrameEvent> frames;    ///< of it, that were injected, where that was asked for
 };
 
 /// Windows of a log that were flagged less than two seconds apart: one alarm.
@@ -191,10 +200,19 @@ inline void from_json(const nlohmann::json& in, LogEvent& e) {
        detail::value_or(in, "message", std::string())};
 }
 
+inline void to_json(nlohmann::json& out, const FrameEvent& e) {
+  out = {{"row", e.row}, {"time", e.time}, {"id", e.id}, {"score", e.score}};
+}
+inline void from_json(const nlohmann::json& in, FrameEvent& e) {
+  e = {detail::value_or(in, "row", int64_t{0}), detail::below(in, "time"),
+       detail::value_or(in, "id", std::string()), detail::value_or(in, "score", 0.0)};
+}
+
 inline void to_json(nlohmann::json& out, const WindowEvent& e) {
   out = {{"event", "window"}, {"file", e.file}, {"window", e.window}, {"time", e.time},
          {"row", e.row},      {"ids", e.ids},   {"score", e.score},   {"decision", e.decision}};
   if (!e.reasons.empty()) out["reasons"] = e.reasons;
+  if (!e.frames.empty()) out["frames"] = e.frames;
 }
 inline void from_json(const nlohmann::json& in, WindowEvent& e) {
   e = {detail::value_or(in, "file", std::string()),
@@ -204,7 +222,10 @@ inline void from_json(const nlohmann::json& in, WindowEvent& e) {
        detail::value_or(in, "ids", int64_t{0}),
        detail::value_or(in, "score", 0.0F),
        detail::value_or(in, "decision", std::string()),
-       detail::texts(in, "reasons")};
+       detail::texts(in, "reasons"),
+       {}};
+  const nlohmann::json frames = detail::below(in, "frames");
+  if (frames.is_array()) e.frames = frames.get<std::vector<FrameEvent>>();
 }
 
 inline void to_json(nlohmann::json& out, const AlarmEvent& e) {

@@ -71,6 +71,7 @@ std::string WindowLines::csv_line(const WindowEvent& window) {
   if (!std::exchange(has_header_, true)) {
     line = "time,window,row,ids,score,decision";
     for (std::size_t i = 1; i <= reasons_; ++i) line += ",reason_" + std::to_string(i);
+    line += shows_frames_ ? ",frames" : "";
     line += names_files_ ? ",file\n" : "\n";
   }
   line += window.time.is_null() ? "" : format_number("%.6f", window.time.get<double>());
@@ -80,6 +81,13 @@ std::string WindowLines::csv_line(const WindowEvent& window) {
   line += format_number(",%.9g,", static_cast<double>(window.score)) + window.decision;
   for (std::size_t i = 0; i < reasons_; ++i) {
     line += "," + (i < window.reasons.size() ? csv_field(window.reasons[i]) : "");
+  }
+  if (shows_frames_) {
+    std::string frames;
+    for (const FrameEvent& one : window.frames) {
+      frames += (frames.empty() ? "" : " ") + std::to_string(one.row);
+    }
+    line += "," + frames;
   }
   if (names_files_) line += "," + csv_field(window.file);
   return line + "\n";

@@ -40,6 +40,8 @@ class WindowLines {
 
   /// A window has at most so many reasons: a column each, where columns are not yet named.
   void set_reasons(std::size_t most) { reasons_ = most; }
+  /// Frames that were injected are a column, where columns are not yet named.
+  void show_frames() { shows_frames_ = true; }
 
   /// Throws nothing: it is called from inside the stage.
   void add(const nlohmann::json& event);
@@ -53,7 +55,7 @@ class WindowLines {
 
   LineOutput out_;
   bool is_json_, names_files_;
-  bool has_header_ = false;
+  bool has_header_ = false, shows_frames_ = false;
   std::size_t reasons_ = 0;
 };
 

@@ -67,7 +67,7 @@ Comparison::Comparison(const std::vector<JudgedLog>& logs, std::vector<std::stri
            "at 10/h", "false alarms", "under alarm", "never found", "longest time to alarm"},
           {}},
       kinds_{{"kind of attack", "files", "method", "attacks", "F1", "PR-AUC", "missed",
-              "attacks found"},
+              "attacks found", "F1 by frame"},
              {}} {
   for (const JudgedLog& log : logs) {
     for (const Verdicts& one : log.said) {
@@ -159,7 +159,8 @@ void Comparison::add_kinds(const Groups& kinds) {
       const json& m = of_kind.at(method);
       kinds_.rows.push_back({kind, m.at("files"), method, m.at("attacks"), m.at("f1"),
                              m.at("pr_auc"), m.at("missed_windows"),
-                             of(m.at("events_found"), m.at("events"))});
+                             of(m.at("events_found"), m.at("events")),
+                             m.contains("frames") ? m.at("frames").at("f1") : json("")});
     }
   }
 }

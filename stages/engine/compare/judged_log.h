@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,12 @@
 #include "engine/data/can/vehicles/stored_log.h"
 
 namespace kdgat::compare {
+
+/// Frames of windows that count and that are labelled: injected ones found and missed, and true ones
+/// taken for injected.
+struct FrameCounts {
+  int64_t found = 0, missed = 0, wrong = 0;
+};
 
 /// What one method says of windows of a log. It may begin later than others, as where its profile
 /// is of the log's own first windows: then these are the last of those that count.
@@ -21,6 +28,7 @@ struct Verdicts {
   double threshold = 0;  ///< flagged is what scores above it
   /// Of a model whose input was changed on purpose: shown beside it, and held against no other.
   bool is_ablated = false;
+  std::optional<FrameCounts> frames{};  ///< of a method that says which frames were injected
 };
 
 struct JudgedLog {

@@ -1,6 +1,7 @@
 #include "engine/compare/judging.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,25 @@ std::vector<float> drop_first(std::vector<float> values, int64_t count) {
   return values;
 }
 
+/// Of a window that is not flagged all frames are taken for true ones.
+void count_frames(const decision::WindowScorer& watch, const decision::JudgedWindow& window,
+                  FrameCounts& out) {
+  std::vector<decision::InjectedFrame> injected;
+  if (window.score > 0) injected = watch.injected();
+  auto next = injected.begin();
+  int64_t row = window.relative.first_row;
+  for (const data::ComparedFrame& frame : watch.frames()) {
+    const bool is_found = next != injected.end() && next->row == row;
+    ++row;
+    if (is_found) ++next;
+    if (frame.attack) {
+      ++(is_found ? out.found : out.missed);
+    } else {
+      out.wrong += is_found ? 1 : 0;
+    }
+  }
+}
+
 }  // namespace
 
 JudgedLog judge(const data::StoredLog& log, const decision::DetectorModel& model,
@@ -24,10 +44,13 @@ JudgedLog judge(const data::StoredLog& log, const decision::DetectorModel& model
   out.part = log.part();
   out.size = model.window;
   std::vector<float> scores;
+  std::optional<FrameCounts> frames;
+  if (model.frames) frames.emplace();
   int64_t windows = 0;
   decision::WindowScorer watch(model, log.name(), 0, [&](const decision::JudgedWindow& window) {
     ++windows;
     if (window.is_own) return;
+    if (frames && window.relative.is_labelled) count_frames(watch, window, *frames);
     scores.push_back(window.score);
     out.first_row.push_back(window.relative.first_row);
     out.labels.push_back(window.relative.attack ? 1 : 0);
@@ -53,6 +76,7 @@ JudgedLog judge(const data::StoredLog& log, const decision::DetectorModel& model
     return drop_first(rule_scores(log, profile, model.window), from);
   };
   add(kDetector, std::move(scores), 0);
+  out.said.back().frames = frames;
   add(kRule, rule(watch.profile(), out.own), RuleWindows::kThreshold);
   if (baselines != nullptr) {
     std::vector<int64_t> numbers;  // of the windows that count

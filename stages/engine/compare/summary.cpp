@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <optional>
 
 #include "engine/arrays/random.h"
 #include "engine/decision/detector/alarms.h"
@@ -33,6 +34,7 @@ struct Pool {
   double hours = 0;
   double alarm_hours = 0;  // of these under alarm
   Found found;
+  std::optional<FrameCounts> frames;
 };
 
 void count_alarms(const JudgedLog& log, const Verdicts& said, bool without_suspects, Found& out) {
@@ -78,6 +80,12 @@ Pool pool(const JudgedLogs& logs, const std::string& method, bool without_suspec
     const Verdicts* said = log->find(method);
     if (said == nullptr) continue;
     train::Confusion& file = out.files.emplace_back();
+    if (said->frames) {
+      if (!out.frames) out.frames.emplace();
+      out.frames->found += said->frames->found;
+      out.frames->missed += said->frames->missed;
+      out.frames->wrong += said->frames->wrong;
+    }
     decision::TimeUnderAlarm under_alarm;
     for (std::size_t i = 0; i < said->scores.size(); ++i) {
       const std::size_t w = i + log->first_of(*said);
@@ -182,6 +190,11 @@ json summarise(const JudgedLogs& logs, const std::string& method, bool without_s
       {"events_missed", all.found.events - all.found.found},
       {"time_to_alarm", delays.empty() ? json() : json(delays[delays.size() / 2])},
       {"worst_time_to_alarm", delays.empty() ? json() : json(delays.back())}};
+  if (all.frames) {
+    const train::Confusion frames{all.frames->found, all.frames->wrong, 0, all.frames->missed};
+    out["frames"] = {
+        {"f1", f1_of(frames)}, {"found", frames.tp}, {"missed", frames.fn}, {"false", frames.fp}};
+  }
   if (all.files.size() > 1) {
     const decision::Interval f1 = spread(all.files);
     out["f1_low"] = f1.low;

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -54,6 +56,47 @@ TEST_CASE("a detector's scores of a log are those that its run gave", "[score][d
     CHECK_THAT(result.err, Catch::Contains("dos-vehicle3.csv: a vehicle never seen"));
     CHECK_THAT(result.err, Catch::Contains("fuzzing-vehicle1.csv: judged as the vehicle of"));
   }
+}
+
+TEST_CASE("score --frames lists the injected frames of flagged windows", "[score][detector][cli]") {
+  const DetectorRun& t = detector_run();
+  const std::string log = "logs/test_01_known_vehicle_known_attack/fuzzing-vehicle1.csv";
+  const std::string model = " --model " + t.model().string();
+  const std::vector<Row> truth = table_of(read_text(t.scratch / log));
+  const std::vector<Row> lines = table_of(t.score(log + " --frames" + model).out);
+  std::set<std::size_t> named;
+  for (const Row& line : lines) {
+    std::istringstream rows(line.at("frames"));
+    for (std::size_t row = 0; rows >> row;) {
+      CHECK(line.at("decision") == "attack");
+      CHECK(row / 100 == std::stoul(line.at("row")) / 100);
+      named.insert(row);
+    }
+  }
+  std::size_t injected = 0, found = 0;
+  for (std::size_t row = 0; row < truth.size(); ++row) {
+    if (truth[row].at("attack") != "1") continue;
+    ++injected;
+    found += named.contains(row) ? 1 : 0;
+  }
+  CHECK(injected > 50);
+  CHECK(2 * static_cast<double>(found) > 0.9 * static_cast<double>(injected + named.size()));
+
+  std::set<std::size_t> as_json;
+  std::istringstream events(t.score(log + " --frames --json" + model).out);
+  for (std::string line; std::getline(events, line);) {
+    for (const auto& frame : nlohmann::json::parse(line).value("frames", nlohmann::json::array())) {
+      const auto row = frame.at("row").get<std::size_t>();
+      as_json.insert(row);
+      CHECK(frame.at("time").get<double>() ==
+            Approx(std::stod(truth.at(row).at("timestamp"))).margin(1e-5));
+      CHECK(std::stoul(frame.at("id").get<std::string>(), nullptr, 16) ==
+            std::stoul(truth.at(row).at("arbitration_id"), nullptr, 16));
+      CHECK(frame.at("score") > 0);
+    }
+  }
+  CHECK(as_json == named);
+  CHECK_FALSE(table_of(t.score(log + model).out).front().contains("frames"));
 }
 
 TEST_CASE("score --fail-on attack changes the exit code alone", "[score][detector][cli]") {

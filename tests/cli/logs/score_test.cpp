@@ -120,6 +120,12 @@ TEST_CASE("reasons of a model that is no detector are refused", "[score][why][cl
   CHECK(refused.out.empty());
   CHECK_THAT(refused.err, Catch::Contains("reasons are told by a detector alone") &&
                               Catch::Contains("kdgat run --preset detector"));
+  const CommandResult frames = run_kdgat(
+      "score logs/test_01_known_vehicle_known_attack/dos-vehicle1.csv --frames --model '" +
+          (t.run / "classifier").string() + "'",
+      t.scratch.path());
+  CHECK(frames.exit_code == 2);
+  CHECK_THAT(frames.err, Catch::Contains("a detector alone says which frames it means"));
 }
 
 TEST_CASE("a log may be piped, packed or a folder, and lines may be JSON or a file",

@@ -150,6 +150,7 @@ std::string DetectorModel::text() const {
               {"tails", tails.json()},
               {"evidence", floors.json()},
               {"alarm", {{"windows", alarm_rule.k}, {"of", alarm_rule.n}}}};
+  if (frames) out["frames"] = frames->json();
   return sealed_text(std::move(out));
 }
 
@@ -168,7 +169,7 @@ DetectorModel DetectorModel::read(const std::filesystem::path& file, const Warn&
     }
     check_seal(in, file,
                {"format", "version", "window", "own_seconds", "columns", "thresholds", "vehicles",
-                "classifier", "tails", "evidence", "alarm"},
+                "classifier", "tails", "evidence", "alarm", "frames"},
                warn);
     if (in.at("columns") != json(data::relative_names())) {
       throw Error(ExitCode::kData, name + ": a detector of other columns", "train it again");
@@ -201,7 +202,9 @@ DetectorModel DetectorModel::read(const std::filesystem::path& file, const Warn&
             std::move(classifier),
             std::move(tails),
             Floors::from_json(in.at("evidence"), name),
-            alarm_rule_of(in, name)};
+            alarm_rule_of(in, name),
+            in.contains("frames") ? std::optional(FrameTrees::from_json(in.at("frames"), name))
+                                  : std::nullopt};
   } catch (const json::exception& e) {
     throw Error(ExitCode::kData, name + ": not a detector: " + e.what());
   }

@@ -17,6 +17,7 @@
 #include "engine/data/can/windows/vehicle_profile.h"
 #include "engine/decision/detector/alarms.h"
 #include "engine/decision/detector/floors.h"
+#include "engine/decision/detector/frame_trees.h"
 #include "engine/decision/detector/rank_filter.h"
 #include "engine/decision/detector/sealed_json.h"
 #include "engine/decision/detector/tails.h"
@@ -49,6 +50,7 @@ struct DetectorModel {
   Tails tails;
   Floors floors;
   KOfN alarm_rule{};  ///< the thresholds were chosen for scores that are counted so
+  std::optional<FrameTrees> frames{};  ///< none where no labels, nor injected attacks, taught them
 
   /// For a profile of so many own windows: that of the nearest number, by ratio.
   const Decision& decision(int64_t own) const;

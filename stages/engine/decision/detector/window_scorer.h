@@ -16,6 +16,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -94,6 +95,10 @@ class WindowScorer {
   const KOfN& alarm_rule() const { return model_.alarm_rule; }
   /// Not while it listens: odd windows ended the beginning of a log without labels.
   bool ended_early() const { return own_ > 0 && own_ == odd_; }
+  /// From within the sink alone: of its window.
+  std::span<const data::ComparedFrame> frames() const { return windows_->frames(); }
+  /// The same that were injected; of a model with `frames`.
+  std::vector<InjectedFrame> injected() const { return model_.frames->injected(*windows_); }
   /// From within the sink alone: at most `most` reasons for its window's score, see blame.h.
   Reasons reasons(std::size_t most) const;
 

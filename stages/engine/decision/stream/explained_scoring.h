@@ -15,13 +15,15 @@ namespace kdgat::decision {
 
 class ExplainedScoring : public LogScoring {
  public:
-  /// `hash`: of the model's file. Says ahead of all windows how many reasons one has at most.
+  /// `hash`: of the model's file. Says ahead of all windows how many reasons one has at most,
+  /// and whether it has frames.
   ExplainedScoring(std::string hash, const ScoreOptions& options, const Host& host)
       : LogScoring(options, host),
         hash_(std::move(hash)),
         explanations_(options, host),
         names_(read_names(options.dbc, sink_to(host))) {
     if (options.reasons) host.metrics("reasons", kReasons, nlohmann::json::object());
+    if (options.frames) host.metrics("frames", 1, nlohmann::json::object());
   }
 
   StageResult result() const override {

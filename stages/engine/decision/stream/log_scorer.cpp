@@ -86,6 +86,10 @@ void check_options(const DetectorModel& model, const std::string& file,
                                       " windows of this detector");
   }
   if (!options.vehicle.empty()) vehicle_named(model, options.vehicle);
+  if (options.frames && !model.frames) {
+    throw Error(ExitCode::kUsage, file + " cannot say which frames of a window were injected",
+                "it was trained without attacks, or by an earlier version: train it again");
+  }
 }
 
 LogScorer::LogScorer(const DetectorModel& model, const ScoreOptions& options, std::string file,
@@ -98,6 +102,7 @@ LogScorer::LogScorer(const DetectorModel& model, const ScoreOptions& options, st
       explanations_(explanations),
       channel_(std::move(channel)),
       gives_reasons_(options.reasons),
+      gives_frames_(options.frames),
       threshold_(options.threshold.empty() ? 0 : options.threshold.front()),
       stream_(threshold_),
       names_(names),
@@ -175,10 +180,21 @@ void LogScorer::tell(const JudgedWindow& judged) {
 void LogScorer::tell_window(const JudgedWindow& window, bool is_flagged, bool is_of_channel,
                             const std::optional<Reasons>& reasons) const {
   const char* decision = window.is_own ? "calibration" : is_flagged ? "attack" : "benign";
-  sink_.window(
-      WindowEvent{file_, window.number, time_json(window.time), window.relative.first_row,
-                  window.ids, window.score, decision,
-                  is_of_channel ? std::vector<std::string>{kOfChannel} : texts_of(reasons)});
+  WindowEvent event{file_,
+                    window.number,
+                    time_json(window.time),
+                    window.relative.first_row,
+                    window.ids,
+                    window.score,
+                    decision,
+                    is_of_channel ? std::vector<std::string>{kOfChannel} : texts_of(reasons),
+                    {}};
+  if (is_flagged && gives_frames_) {
+    for (const InjectedFrame& one : watch_.injected()) {
+      event.frames.push_back({one.row, time_json(one.time), data::id_text(one.key), one.score});
+    }
+  }
+  sink_.window(event);
 }
 
 void LogScorer::tell_vehicle() const {

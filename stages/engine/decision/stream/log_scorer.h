@@ -78,7 +78,7 @@ class LogScorer : public LogJudge {
   JudgeSink sink_;
   Explanations* explanations_;
   Channel channel_;
-  bool gives_reasons_;
+  bool gives_reasons_, gives_frames_;
   double threshold_;
   AlarmStream stream_;
   BusFit fit_;

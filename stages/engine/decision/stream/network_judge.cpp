@@ -90,6 +90,7 @@ void NetworkJudge::judge(int64_t graph, float raw) {
                              ids_,
                              score,
                              decision,
+                             {},
                              {}});
   }
   if (is_own) return;

@@ -50,6 +50,10 @@ void check_network_options(const std::filesystem::path& file, const ScoreOptions
     throw Error(ExitCode::kUsage, file.string() + " gives no reasons in which --dbc could name ids",
                 "leave it away, or score with a detector.json");
   }
+  if (options.frames) {
+    throw Error(ExitCode::kUsage, file.string() + ": a detector alone says which frames it means",
+                "score with a detector.json");
+  }
   if (options.explain != "none") {
     throw Error(ExitCode::kUsage, file.string() + ": reasons are told by a detector alone",
                 "train one: kdgat run --preset detector; it is a detector.json");

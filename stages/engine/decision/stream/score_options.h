@@ -21,6 +21,7 @@ struct ScoreOptions : data::LogReading {
   int64_t batch = 256;
   std::string vehicle;
   bool reasons = true;
+  bool frames = false;
   std::string explain = "none";
   double explain_at = 0;
   int64_t top = 5;
@@ -62,6 +63,10 @@ struct ScoreOptions : data::LogReading {
               "With a detector: each flagged window comes with the three ids, in words, that made "
               "most of its score.")
             .set_by({"why"}),
+        field("frames", &O::frames, Purpose::kAlarms,
+              "With a detector: each flagged window comes with the rows of its frames that were "
+              "injected, as far as the detector can tell. True frames that an attack makes odd are "
+              "none of them."),
         field(
             "explain", &O::explain,
             "With a detector: the parts of a score, by id, of the highest window of each alarm, of "

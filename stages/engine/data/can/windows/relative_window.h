@@ -66,6 +66,7 @@ struct ComparedFrame : kdgat_compared {
   float distance = 0;     ///< from when it is due, in periods
   double time = 0;        ///< seconds, of a clock that never steps back
   bool restarts = false;  ///< begins another capture: it is no step from the frame ahead of it
+  bool attack = false;    ///< labelled as one
 
   Kind kind() const {
     return (flags & KDGAT_ROW_KNOWN) != 0     ? Kind::kKnown

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/data/can/frames/bus_clock.h"
+#include "engine/data/can/windows/frame_columns.h"
 
 namespace kdgat::data {
 
@@ -94,7 +95,7 @@ void RelativeWindows::complete(int64_t number) {
     window_.attack = window_.attack || extra.attack;
     window_.is_labelled = window_.is_labelled && extra.is_labelled;
     frames_.push_back({kdgat_compare(&vehicle_, &state_, &rows_[i]), extra.key, extra.gap,
-                       extra.distance, extra.time, extra.restarts});
+                       extra.distance, extra.time, extra.restarts, extra.attack});
   }
   window_ = with_columns([](uint32_t) { return true; });
   given_ = number + 1;
@@ -146,6 +147,10 @@ RelativeWindow RelativeWindows::without(std::span<const uint32_t> keys) const {
 RelativeWindow RelativeWindows::only(std::span<const uint32_t> keys) const {
   return with_columns(
       [&](uint32_t key) { return std::find(keys.begin(), keys.end(), key) != keys.end(); });
+}
+
+std::vector<float> RelativeWindows::frame_columns() const {
+  return data::frame_columns(frames_, window_.seconds, vehicle_);
 }
 
 void RelativeWindows::listen_for_silence(std::vector<Silence>& out) const {

@@ -49,6 +49,8 @@ class RelativeWindows {
   RelativeWindow without(std::span<const uint32_t> keys) const;
   /// The same without all other keys.
   RelativeWindow only(std::span<const uint32_t> keys) const;
+  /// Of its frames, see frame_columns.h.
+  std::vector<float> frame_columns() const;
   /// Its graph, of a profile with steps.
   RelativeGraph graph() const { return graph_.of(window_, frames_, silences()); }
 
