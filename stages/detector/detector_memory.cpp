@@ -126,7 +126,7 @@ memory::Footprint counted(std::span<const data::StoredLog> logs, const DetectorO
     out.phases.push_back({name, {static_cast<double>(kBeside + clocks + bytes), 0, 0, 0}});
   };
   const int64_t of_frames = FrameSample::rows_of(size.rows, options.window);
-  const int64_t sampled = of_frames * (kFloat * FrameSample::columns() + kLong);
+  const int64_t sampled = of_frames * (kFloat * FrameSample::columns() + kLong + kFloat);
   phase("windows and injected attacks",
         size.rows * kLearned + size.held * kRow + 2 * sampled +
             std::max(injection_bytes(size.attacked_frames, size.added_frames),
@@ -134,7 +134,7 @@ memory::Footprint counted(std::span<const data::StoredLog> logs, const DetectorO
   phase("trees", size.rows * (kLearned + kCrossFit + kFitted) +
                      size.held * (2 * kRow + 2 * kFloat) + sampled +
                      std::max(fit_bytes(size.rows, columns, options.leaves, threads),
-                              of_frames * kFloat + fit_bytes(of_frames, FrameSample::columns(),
+                              fit_bytes(of_frames, FrameSample::columns(),
                                                              FrameSample::leaves(), threads)));
   if (options.baselines) phase("baselines", baseline_bytes(of_training, threads));
   phase("judging", judging_bytes(of_tests, options));

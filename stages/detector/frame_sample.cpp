@@ -1,6 +1,7 @@
 #include "detector/frame_sample.h"
 
 #include <algorithm>
+#include <set>
 
 #include "engine/data/can/windows/frame_columns.h"
 #include "engine/trees/table.h"
@@ -8,22 +9,35 @@
 namespace kdgat::detector {
 namespace {
 
-constexpr int64_t kTrees = 100, kLeaves = 24, kLeastRows = 200;
-constexpr double kLearningRate = 0.15;
+constexpr int64_t kTrees = 40, kLeaves = 15, kLeastRows = 200;
+constexpr double kLearningRate = 0.25;
+/// Of frames of ids that nobody forges, which are easy, one in so many is kept.
+constexpr int kThinned = 5;
 
 }  // namespace
 
 FrameSample::FrameSample(int64_t windows, int64_t size)
-    : every_(std::max<int64_t>(1, windows * size / kMost)) {}
+    : every_(std::max<int64_t>(1, windows * size / (2 * kMost))) {}
 
 void FrameSample::add(const data::RelativeWindows& windows) {
   if (!windows.window().attack || !windows.window().is_labelled) return;
   const auto frames = windows.frames();
   if (std::all_of(frames.begin(), frames.end(), [](const auto& one) { return one.attack; })) return;
-  if (given_++ % every_ != 0 || this->frames() + std::ssize(frames) > kMost) return;
-  const std::vector<float> columns = windows.frame_columns();
-  values_.insert(values_.end(), columns.begin(), columns.end());
-  for (const data::ComparedFrame& frame : frames) labels_.push_back(frame.attack ? 1 : 0);
+  if (given_++ % every_ != 0) return;
+  std::set<uint32_t> attacked;
+  for (const data::ComparedFrame& frame : frames) {
+    if (frame.attack) attacked.insert(frame.key);
+  }
+  const std::vector<float> values = windows.frame_columns();
+  const auto width = static_cast<std::size_t>(columns());
+  for (std::size_t i = 0; i < frames.size() && this->frames() < kMost; ++i) {
+    const bool is_hard = attacked.contains(frames[i].key);
+    if (!is_hard && i % kThinned != 0) continue;
+    const auto from = values.begin() + static_cast<std::ptrdiff_t>(i * width);
+    values_.insert(values_.end(), from, from + static_cast<std::ptrdiff_t>(width));
+    labels_.push_back(frames[i].attack ? 1 : 0);
+    weights_.push_back(is_hard ? 1 : kThinned);
+  }
 }
 
 std::optional<decision::FrameTrees> FrameSample::fit(int64_t seed, int64_t threads) const {
@@ -33,13 +47,12 @@ std::optional<decision::FrameTrees> FrameSample::fit(int64_t seed, int64_t threa
   how.max_leaves = kLeaves;
   how.learning_rate = kLearningRate;
   how.row_fraction = 0.8;
-  how.column_fraction = 0.7;
+  how.column_fraction = 0.5;
   how.monotone = data::frame_column_order();
   how.seed = seed;
   how.threads = threads;
-  const std::vector<float> weights(labels_.size(), 1);
   return decision::FrameTrees(
-      trees::BoostedTrees::fit({values_, columns(), labels_, weights}, how));
+      trees::BoostedTrees::fit({values_, columns(), labels_, weights_}, how));
 }
 
 int64_t FrameSample::rows_of(int64_t windows, int64_t size) {

@@ -19,7 +19,8 @@ class FrameSample {
   explicit FrameSample(int64_t windows = 0, int64_t size = 1);
 
   /// Takes every so manieth window in which frames are labelled as attack and others are not: of one
-  /// that is attacked from end to end labels do not say which frames it is.
+  /// that is attacked from end to end labels do not say which frames it is. All frames of the ids
+  /// that are attacked, and some others.
   void add(const data::RelativeWindows& windows);
 
   int64_t frames() const { return static_cast<int64_t>(labels_.size()); }
@@ -36,6 +37,7 @@ class FrameSample {
   int64_t given_ = 0;  // windows
   std::vector<float> values_;
   std::vector<int64_t> labels_;
+  std::vector<float> weights_;
 };
 
 }  // namespace kdgat::detector
