@@ -151,6 +151,7 @@ target_link_libraries(kdgat_test_detector PUBLIC kdgat_native)
 kdgat_add_tests(kdgat_export_detector_tests
   SOURCES
     tests/unit/engine/export/c/detector_c_test.cpp
+    tests/unit/engine/export/c/detector_network_c_test.cpp
   LINK kdgat_export kdgat_test_detector ZLIB::ZLIB
   HEADERS_OF kdgat_graph_tests
   PARTS 2)

@@ -131,11 +131,11 @@ memory::Footprint counted(std::span<const data::StoredLog> logs, const DetectorO
         size.rows * kLearned + size.held * kRow + 2 * sampled +
             std::max(injection_bytes(size.attacked_frames, size.added_frames),
                      profile_bytes(of_training.frames, of_training.ids, ids)));
-  phase("trees", size.rows * (kLearned + kCrossFit + kFitted) +
-                     size.held * (2 * kRow + 2 * kFloat) + sampled +
-                     std::max(fit_bytes(size.rows, columns, options.leaves, threads),
-                              fit_bytes(of_frames, FrameSample::columns(),
-                                                             FrameSample::leaves(), threads)));
+  phase("trees",
+        size.rows * (kLearned + kCrossFit + kFitted) + size.held * (2 * kRow + 2 * kFloat) +
+            sampled +
+            std::max(fit_bytes(size.rows, columns, options.leaves, threads),
+                     fit_bytes(of_frames, FrameSample::columns(), FrameSample::leaves(), threads)));
   if (options.baselines) phase("baselines", baseline_bytes(of_training, threads));
   phase("judging", judging_bytes(of_tests, options));
   return out;

@@ -132,7 +132,7 @@ endif()
 # written as it is, so the library holds it as texts.
 add_library(kdgat_export STATIC)
 kdgat_add_room(kdgat_export stages/engine/export/c
-  c_tables detector_c detector_vectors network_c network_code network_vectors number_tables
+  c_tables detector_c detector_vectors network_c network_code network_vectors node_network number_tables
   rounded_model runtime_texts tree_tables vector_text)
 kdgat_add_room(kdgat_export stages/engine/export/onnx
   onnx_detector onnx_graph onnx_layers onnx_network)
@@ -144,12 +144,12 @@ kdgat_optimise_little(kdgat_export)
 target_compile_options(kdgat_export PRIVATE -ffp-contract=off)
 set(KDGAT_RUNTIME_TEXTS)
 foreach(file CMakeLists.txt api.h check.c compiler.c detector.c detector_state.h four.c input.c
-        main.c network.c roots.c stack.c windows.c)
+        main.c network.c nodes.c roots.c stack.c windows.c)
   list(APPEND KDGAT_RUNTIME_TEXTS
        ${CMAKE_CURRENT_SOURCE_DIR}/stages/engine/export/c/runtime/${file})
 endforeach()
 foreach(file alarm_types alarms bus bus_types evidence ids layers laws math moves numbers tails trees vehicle
-        window_graph window_graph_types window_types windows)
+        window_graph window_graph_types window_nodes window_types windows)
   list(APPEND KDGAT_RUNTIME_TEXTS ${CMAKE_CURRENT_SOURCE_DIR}/stages/engine/portable/${file}.h)
 endforeach()
 list(APPEND KDGAT_RUNTIME_TEXTS ${CMAKE_CURRENT_SOURCE_DIR}/stages/engine/export/onnx/check.py)

@@ -6,6 +6,8 @@
 #include "engine/portable/bus_types.h"
 #include "engine/portable/numbers.h"
 
+#define KDGAT_LONGEST_PAUSE 1.0 /* seconds: of a longer pause no more counts as listened to */
+
 static inline void kdgat_clock_init(kdgat_clock* clock) {
   clock->now = kdgat_no_time();
   clock->behind = 0;

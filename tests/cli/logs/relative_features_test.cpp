@@ -29,7 +29,7 @@ stages:
   classifier: {needs: curriculum, sampling: curriculum}
   student: {stage: classifier, needs: classifier, use_kd: true, conv: none, hidden: 8}
   fusion: {needs: [autoencoder, classifier], fusion_episodes: 20}
-  detector: {needs: classifier, inject: [fuzzing], most_windows: 1000, forgotten: 0,
+  detector: {needs: student, inject: [fuzzing], most_windows: 1000, forgotten: 0,
              false_alarms: 0, baselines: false, trees: 20}
   evaluate: {needs: [autoencoder, classifier, student, fusion]}
 )");
@@ -82,8 +82,12 @@ stages:
       must_kdgat("score " + log + " --json --model adapted.json", scratch.path()).out;
   CHECK_THAT(again, Contains(R"("decision":"attack")"));
 
-  const CommandResult exported =
-      run_kdgat("export " + detector + " --format c -o in_c", scratch.path());
-  CHECK(exported.exit_code == 2);
-  CHECK_THAT(exported.err, Contains("a graph network, not trees"));
+  const CommandResult exported = must_kdgat(
+      "export " + detector + " --format c --vehicle attack-free-vehicle1 -o in_c", scratch.path());
+  CHECK(fs::exists(scratch / "in_c" / "detector.c"));
+  CHECK_THAT(read_text(scratch / "in_c" / "VERIFY.md"), Contains("against the native engine"));
+  const CommandResult refused_onnx =
+      run_kdgat("export " + detector + " --format onnx -o in_onnx", scratch.path());
+  CHECK(refused_onnx.exit_code == 2);
+  CHECK_THAT(refused_onnx.err, Contains("a graph network, not trees"));
 }

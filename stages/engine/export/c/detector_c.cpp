@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "engine/data/can/windows/vehicle_tables.h"
 #include "engine/decision/stream/log_scorer.h"
 #include "engine/export/c/detector_vectors.h"
+#include "engine/export/c/node_network.h"
 #include "engine/export/c/number_tables.h"
 #include "engine/export/c/runtime_texts.h"
 #include "engine/export/c/tree_tables.h"
@@ -53,7 +55,11 @@ const VehicleProfile& checked(const DetectorModel& model, const Vehicle& vehicle
     throw Error(ExitCode::kData, "windows of " + std::to_string(model.window) +
                                      " frames cannot be exported, only those of 2 to 10000");
   }
-  if (model.classifier.trees().columns() != static_cast<int64_t>(data::kRelativeColumns)) {
+  if (model.classifier.network() != nullptr && options.int8) {
+    throw Error(ExitCode::kUsage, "the network of a detector has floats in C", "leave out int8");
+  }
+  if (model.classifier.network() == nullptr &&
+      model.classifier.trees().columns() != static_cast<int64_t>(data::kRelativeColumns)) {
     throw Error(ExitCode::kData, "trees over other columns than a detector's cannot be exported");
   }
   if (const std::string problem = c_name_problem(options.name); !problem.empty()) {
@@ -76,9 +82,13 @@ class DetectorSource {
         of_(checked(model, vehicle, options), model.window) {
     numbers();
     usual();
-    const TreeTables trees = add_trees(model.classifier.trees(), units, tables_);
-    macros_ += trees.macros;
-    depth_ = trees.depth;
+    if (const decision::RelativeNetwork* network = model.classifier.network()) {
+      network_ = node_network(*network);
+    } else {
+      const TreeTables trees = add_trees(model.classifier.trees(), units, tables_);
+      macros_ += trees.macros;
+      depth_ = trees.depth;
+    }
     tails();
     floors();
   }
@@ -95,10 +105,11 @@ class DetectorSource {
 
   DetectorCSize size() const {
     constexpr int64_t kCode = 10240;  // of instructions, at -O3; half of it for ARM at -Os
-    constexpr int64_t kStack = 512;   // of the calls' frames, with any compiler's options
+    constexpr int64_t kOfNetwork = 4096;
+    constexpr int64_t kStack = 512;  // of the calls' frames, with any compiler's options
     DetectorCSize out;
-    out.tables = tables_.bytes();
-    out.flash = out.tables + kCode;
+    out.tables = tables_.bytes() + (network_ ? network_->bytes : 0);
+    out.flash = out.tables + kCode + (network_ ? kOfNetwork : 0);
     out.state = state();
     out.stack = kStack;
     out.operations = operations();
@@ -112,14 +123,24 @@ class DetectorSource {
   /// What the header's struct takes where 8 bytes are aligned to 8.
   int64_t state() const {
     constexpr int64_t kAlign = 8, kClock = 16, kCounts = 16;
-    constexpr int64_t kRest = 88;  // times, silences and numbers of the last windows
+    const int64_t seconds = network_ ? 24 : 0;
+    const int64_t times = 64 + seconds;  // and windows judged
+    // Silences, the score, the place of the filter.
+    const int64_t numbers = (20 + of_network() + kAlign - 1) / kAlign * kAlign;
     const int64_t windows = sizeof(kdgat_sender) * of_.keys.size() +
                             sizeof(kdgat_bus) * of_.buses.size() + kClock + kCounts +
                             sizeof(kdgat_row) * 3 * static_cast<std::size_t>(model_.window) +
                             sizeof(int16_t) * claimed() + KDGAT_NEAR * of_.moves.size() + 1 +
                             sizeof(kdgat_law_state) * lawful();
     return static_cast<int64_t>(sizeof(kdgat_alarms)) + (windows + kAlign - 1) / kAlign * kAlign +
-           kRest + int64_t{16} * model_.alarm_rule.n;
+           times + numbers + int64_t{16} * model_.alarm_rule.n;
+  }
+  /// Bytes of the state that a network needs, but for its times.
+  int64_t of_network() const {
+    if (!network_) return 0;
+    const int64_t floats =
+        3 * std::ssize(profile_.ids) + 2 * network_->widest + 2 * network_->pooled;
+    return int64_t{sizeof(float)} * floats + int64_t{sizeof(int16_t)} * 3 * model_.window;
   }
 
   /// Addresses of J1939 buses; an array of C has an entry at least.
@@ -133,7 +154,10 @@ class DetectorSource {
     int64_t longest = 0;  // payload
     for (const kdgat_usual& one : of_.usuals) longest = std::max<int64_t>(longest, one.bytes);
     return model_.window * (kFrame + kColumns + search + int64_t{3} * KDGAT_NEAR * longest) +
-           kSilence * std::ssize(profile_.ids) + int64_t{3} * depth_;
+           kSilence * std::ssize(profile_.ids) + int64_t{3} * depth_ +
+           (network_ ? network_->of_window +
+                           (1 + std::ssize(profile_.ids)) * (network_->of_node + model_.window)
+                     : 0);
   }
 
   void numbers() {
@@ -261,8 +285,12 @@ class DetectorSource {
                              ? std::string()
                              : "; flagged by " + std::to_string(model_.alarm_rule.k) +
                                    " of the last " + std::to_string(model_.alarm_rule.n)));
-    line("trees", std::to_string(model_.classifier.trees().trees()) + ", leaves of " +
-                      (options_.int8 ? "one byte" : "floats"));
+    if (network_) {
+      line("network", std::to_string(model_.parameters()) + " weights");
+    } else {
+      line("trees", std::to_string(model_.classifier.trees().trees()) + ", leaves of " +
+                        (options_.int8 ? "one byte" : "floats"));
+    }
     line("state", std::to_string(needs.state) + " bytes: all that is written to");
     line("flash", "about " + std::to_string(needs.flash) +
                       " bytes: " + std::to_string(needs.tables) + " of tables, and code");
@@ -287,6 +315,9 @@ class DetectorSource {
            c_define("KDGAT_CLAIMED", static_cast<int64_t>(claimed())) +
            c_define("KDGAT_PAYLOADS", std::ssize(of_.moves)) +
            c_define("KDGAT_LAWFUL", static_cast<int64_t>(lawful())) +
+           c_define("KDGAT_NETWORK", network_ ? 1 : 0) +
+           c_define("KDGAT_WIDEST", network_ ? network_->widest : 1) +
+           c_define("KDGAT_POOLED", network_ ? network_->pooled : 1) +
            c_define("KDGAT_STATE_BYTES", state()) +
            c_define("KDGAT_MODEL", "\"" + options_.hash + "\"") + "\n";
     for (const char* text :
@@ -299,9 +330,14 @@ class DetectorSource {
   std::string c() const {
     std::string out = about() + "#include \"" + options_.name +
                       ".h\"\n\n#include <float.h>\n#include <string.h>\n\n";
-    out += macros_ +
-           texts_of({"compiler.c", "numbers.h", "ids.h", "bus.h", "vehicle.h", "laws.h", "moves.h",
-                     "windows.h", "evidence.h", "trees.h", "tails.h", "alarms.h"});
+    out += macros_ + texts_of({"compiler.c", "numbers.h", "ids.h", "bus.h", "vehicle.h", "laws.h",
+                               "moves.h", "windows.h", "evidence.h", "tails.h", "alarms.h"});
+    if (network_) {
+      out += texts_of({"roots.c", "math.h", "layers.h", "window_nodes.h", "nodes.c"}) + "\n" +
+             network_->tables + network_->functions;
+    } else {
+      out += texts_of({"trees.h"});
+    }
     return out + "\n" + tables_.text() + "\n" + std::string(runtime_text("detector.c"));
   }
 
@@ -313,14 +349,17 @@ class DetectorSource {
   data::VehicleTables of_;
   NumberTables tables_;
   std::string macros_;
-  int64_t depth_ = 0;  // of all trees
+  int64_t depth_ = 0;                   // of all trees
+  std::optional<NodeNetwork> network_;  // in their place
 };
 
 /// What `ask` says of the source, made of the model that its numbers are.
 template <class Ask>
 auto with_source(const DetectorModel& model, const Vehicle& vehicle,
                  const DetectorCOptions& options, Ask ask) {
-  if (!options.int8) return ask(DetectorSource(model, vehicle, options, {}));
+  if (!options.int8 || model.classifier.network() != nullptr) {
+    return ask(DetectorSource(model, vehicle, options, {}));
+  }
   RoundedTrees rounded = rounded_trees(model.classifier.trees());
   DetectorModel other = model;
   other.classifier = std::move(rounded.model);

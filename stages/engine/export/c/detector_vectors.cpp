@@ -12,6 +12,7 @@
 #include "engine/data/can/logs/can_log.h"
 #include "engine/decision/detector/alarms.h"
 #include "engine/decision/detector/window_scorer.h"
+#include "engine/export/c/portable_level.h"
 #include "engine/export/c/vector_text.h"
 #include "engine/portable/alarms.h"
 
@@ -134,6 +135,7 @@ std::string detector_vectors(const decision::DetectorModel& model, const data::V
   kdgat_alarms alarms;
   kdgat_alarms_init(&alarms);
   float score = 0;
+  const PortableLevel portable;  // of a network
   decision::WindowScorer watch(model, "vectors", 0, [&](const decision::JudgedWindow& window) {
     score = window.score;
     out.expect(kdgat_alarms_add(&alarms, threshold, score, window.time, window.relative.end),

@@ -11,8 +11,8 @@
 
 namespace kdgat::data {
 
-/// Of a pause that is longer, no more counts as listened to: seconds.
-inline constexpr double kLongestPause = 1;
+/// Seconds.
+inline constexpr double kLongestPause = KDGAT_LONGEST_PAUSE;
 
 /// Seconds from one time to the next, kLongestPause at most; 0 where there are no times, and where
 /// the clock was put back.

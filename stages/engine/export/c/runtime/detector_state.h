@@ -6,10 +6,23 @@ struct kdgat_state {
   double end_time[3];          /* and the clock behind the last one */
   double classifier[KDGAT_OF]; /* scores of the last windows, which the alarm rule looks at */
   double tails[KDGAT_OF];
+#if KDGAT_NETWORK
+  double seconds[3]; /* that were listened to in the last three windows */
+#endif
   int64_t given;      /* windows that were judged */
   float silence[3];   /* of the last three windows: the longest */
   float score;        /* of the window that was judged last */
   uint32_t filter_at; /* the oldest of `classifier` and `tails` */
+#if KDGAT_NETWORK
+  float
+      silences[3 * KDGAT_IDS]; /* of the last three windows: of each id of the vehicle at the end */
+  float node[KDGAT_WIDEST];
+  float hidden[KDGAT_WIDEST];
+  float pooled[KDGAT_POOLED]; /* over the nodes of a window */
+  float head[KDGAT_POOLED];
+  int16_t
+      senders[KDGAT_ROWS]; /* of the frames of the last three windows: place of the id; < 0: none */
+#endif
 };
 
 #ifdef __cplusplus
