@@ -107,8 +107,8 @@ them is complete; rows behind the last full window are not. Columns:
   reason_1 .. reason_3   of a detector's flagged window: what made most of its score, an id and what
              it did, "316: 41 frames where 10 are usual; gap of 0.5 ms where 10 ms is usual"; empty
              where there is no more to say; kdgat why says all. --reasons=false leaves them out
-  frames     with --frames, of a detector's flagged window: the rows of those of its frames that were
-             injected, from 0, with spaces between them; with --json their times, ids and scores
+  frames     with --frames, of a detector's flagged window: rows of its frames that were injected,
+             from 0, with spaces between them; with --json their times, ids and scores
   file       for a folder of logs, and with --channel each: drive.log#can1
 
 A model file names the stage that scores with it. One of the stage equivariant ranks ligands for

@@ -4,6 +4,7 @@ import pathlib
 from reproduces import common
 from reproduces.costs import Budget, Cost
 from reproduces.curves import LeftOut, NewCar
+from reproduces.frames import Frames
 from reproduces.graphs import Graphs
 from reproduces.joined import Joined
 from reproduces.kinds import HiddenKinds, Masquerade
@@ -12,7 +13,7 @@ from reproduces.parts import Across, BenignOnly, Doubts, Labelled
 from reproduces.reasons import Reasons
 from reproduces.study import HCRL, ROAD, SET_03
 
-STUDIES = (Labelled, BenignOnly, Across, HiddenKinds, Masquerade, NewCar, LeftOut, Budget, Doubts, Reasons, Graphs, Joined, Cost)
+STUDIES = (Labelled, Frames, BenignOnly, Across, HiddenKinds, Masquerade, NewCar, LeftOut, Budget, Doubts, Reasons, Graphs, Joined, Cost)
 NAMES = tuple(study.name for study in STUDIES)
 
 

@@ -8,6 +8,7 @@ from reproduces.figures import (DETECTOR, OWN_RULE, flagged_by_detector, flagged
                                 short)
 from reproduces.kinds import INJECTED
 from reproduces.lab import Run
+from reproduces.outside import Outside
 from reproduces.vehicles import (BUDGET, OWN_SECONDS, Benign, data_without,
                                  windows_of_benign)
 
@@ -209,8 +210,12 @@ class Networks:
                                  for found in values.values())])
         return table(["kind, none shown", *("autoencoder", FOREST, OWN_RULE)], rows)
 
+    def outside(self, lab):
+        data = [self.run(vehicle, self.seeds[0]).data for vehicle in self.vehicles]
+        return Outside(lab, self.seeds[0]).text(data, Pool, HARD)
+
     def text(self, lab):
-        return "\n\n".join([
+        return "\n\n".join(filter(None, [
             f"Each vehicle left out, learned from its first {OWN_SECONDS} s; networks and trees "
             f"learn from the other five (networks from at most {WINDOWS:,} windows, each seen some "
             "12 times). Thresholds of trees follow from all other vehicles in turn, those of "
@@ -222,4 +227,4 @@ class Networks:
             "the student without a teacher.", self.never_shown(lab),
             "PR-AUC of methods that learn from benign windows alone, means over vehicles and "
             "seeds.",
-            self.autoencoder(lab)])
+            self.autoencoder(lab), self.outside(lab)]))

@@ -128,7 +128,7 @@ memory::Footprint counted(std::span<const data::StoredLog> logs, const DetectorO
   const int64_t of_frames = FrameSample::rows_of(size.rows, options.window);
   const int64_t sampled = of_frames * (kFloat * FrameSample::columns() + kLong + kFloat);
   phase("windows and injected attacks",
-        size.rows * kLearned + size.held * kRow + 2 * sampled +
+        size.rows * kLearned + size.held * kRow + sampled +
             std::max(injection_bytes(size.attacked_frames, size.added_frames),
                      profile_bytes(of_training.frames, of_training.ids, ids)));
   phase("trees",

@@ -17,7 +17,13 @@ constexpr int kThinned = 5;
 }  // namespace
 
 FrameSample::FrameSample(int64_t windows, int64_t size)
-    : every_(std::max<int64_t>(1, windows * size / (2 * kMost))) {}
+    : every_(std::max<int64_t>(1, windows * size / (2 * kMost))) {
+  // Vectors that grow hold what they held twice for a moment; what is not filled takes no memory.
+  const auto rows = static_cast<std::size_t>(rows_of(windows, size));
+  values_.reserve(rows * static_cast<std::size_t>(columns()));
+  labels_.reserve(rows);
+  weights_.reserve(rows);
+}
 
 void FrameSample::add(const data::RelativeWindows& windows) {
   if (!windows.window().attack || !windows.window().is_labelled) return;
