@@ -13,7 +13,8 @@ from reproduces.parts import Across, BenignOnly, Doubts, Labelled
 from reproduces.reasons import Reasons
 from reproduces.study import HCRL, ROAD, SET_03
 
-STUDIES = (Labelled, Frames, BenignOnly, Across, HiddenKinds, Masquerade, NewCar, LeftOut, Budget, Doubts, Reasons, Graphs, Joined, Cost)
+STUDIES = (Labelled, Frames, BenignOnly, Across, HiddenKinds, Masquerade, NewCar, LeftOut, Budget,
+           Doubts, Reasons, Graphs, Joined, Cost)
 NAMES = tuple(study.name for study in STUDIES)
 
 

@@ -16,7 +16,7 @@ class Frames(Labelled):
     def text(self, lab):
         rows = []
         for name in (HCRL, SET_03):
-            runs = self.metrics(lab, self.whole(name), self.run_name(name), self.options())
+            runs = self.metrics(lab, self.whole(name), self.run_name(name))
             for kind in runs[0]["kinds"]:
                 of = [metrics["kinds"][kind][DETECTOR] for metrics in runs]
                 frames = [one["frames"] for one in of]
@@ -26,7 +26,8 @@ class Frames(Labelled):
                 rows.append([f"{name} {kind}", over_seeds(one["f1"] for one in of), over_seeds(f1),
                              *(over_seeds((one[key] for one in frames), str)
                                for key in ("found", "missed", "false")), met])
-        return ("All test parts, learned with labels. Frames of windows that are not flagged count as true ones; so "
-                "do true frames that an attack makes late or early. Goals: .95, and .85 for single frames "
-                "(rpm).\n\n" + table(["kind of attack", "F1 by window", "F1 by frame", "injected frames found",
-                                      "missed", "true frames taken for injected", "goal"], rows))
+        head = ["kind of attack", "F1 by window", "F1 by frame", "injected frames found", "missed",
+                "true frames taken for injected", "goal"]
+        return ("All test parts, learned with labels. Frames of windows that are not flagged are "
+                "taken for true ones. True frames that an attack makes late or early are no injected "
+                "ones. Goals: .95, and .85 for single frames (rpm).\n\n" + table(head, rows))

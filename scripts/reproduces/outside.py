@@ -1,5 +1,6 @@
-"""Methods of scikit-learn on the windows that the networks learn from (largest and mean value of each column over
-the nodes of a window), each vehicle left out: histogram boosting and a random forest. Without it nothing is shown."""
+"""Methods of scikit-learn on the windows that the networks learn from, each vehicle left out:
+histogram boosting and a random forest, on the largest and the mean value of each column over the
+nodes of a window. Where it is not installed nothing is shown."""
 import json
 import shutil
 import statistics
@@ -51,10 +52,12 @@ def windows_of(store):
 def figures(labels, probabilities):
     from sklearn.metrics import average_precision_score
     flagged = probabilities > THRESHOLD
-    return {"attacks": int((labels == 1).sum()), "missed_windows": int((~flagged[labels == 1]).sum()),
+    has_attacks = (labels == 1).any()
+    return {"attacks": int((labels == 1).sum()),
+            "missed_windows": int((~flagged[labels == 1]).sum()),
             "false_windows": int(flagged[labels == 0].sum()),
             "pr_auc": float(average_precision_score(labels == 1, probabilities))
-            if (labels == 1).any() else 0.0}
+            if has_attacks else 0.0}
 
 
 def judge(store, seed):
@@ -107,7 +110,7 @@ class Outside:
     def text(self, data_sets, pool, hard):
         if not installed():
             return ""
-        return (f"Methods of scikit-learn as they come, threshold {THRESHOLD}, on the largest and the mean value "
-                "of each column over the nodes of a window.\n\n"
+        return (f"Methods of scikit-learn as they come, threshold {THRESHOLD}, on the largest and "
+                "the mean value of each column over the nodes of a window.\n\n"
                 + table(["method", "pooled F1", "missed windows", "false windows",
                          f"PR-AUC of {', '.join(hard)}"], self.rows(data_sets, pool, hard)))

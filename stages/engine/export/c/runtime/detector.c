@@ -1,10 +1,10 @@
 /*
- * ---- The detector: windows of a bus relative to the profile of one vehicle, judged by boosted trees, or a network, and
- * by the tails of benign windows.
+ * ---- The detector: windows of a bus relative to the profile of one vehicle, judged by boosted
+ * trees, or a network, and by the tails of benign windows.
  */
 #if KDGAT_NETWORK
-/* The log-odds of the window in a slot. A node is an id that sends in it or is missing at its end; the first one is all
- * frames of other ids. */
+/* The log-odds of the window in a slot. A node is an id that sends in it or is missing at its end;
+ * the first one is all frames of other ids. */
 static float kdgat_network_score(kdgat_state* s, uint32_t slot) {
   const kdgat_row* rows = &s->windows.rows[slot * KDGAT_FRAMES];
   const int16_t* senders = &s->senders[slot * KDGAT_FRAMES];

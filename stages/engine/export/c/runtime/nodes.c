@@ -1,9 +1,9 @@
 /*
- * ---- The network of a detector. No edge reaches it, so it sees one node after another, and keeps of each layer the
- * largest states alone.
+ * ---- The network of a detector. No edge reaches it, so it sees one node after another, and keeps
+ * of each layer the largest states alone.
  *
- * The order of operations is that of the native engine's portable level, so its bits are the same: a product starts at
- * its bias and adds one input after another.
+ * The order of operations is that of the native engine's portable level, so its bits are the same:
+ * a product starts at its bias and adds one input after another.
  */
 typedef struct kdgat_layer {
   const float* weight; /* [inputs, outputs] */
