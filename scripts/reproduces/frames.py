@@ -29,5 +29,6 @@ class Frames(Labelled):
         head = ["kind of attack", "F1 by window", "F1 by frame", "injected frames found", "missed",
                 "true frames taken for injected", "goal"]
         return ("All test parts, learned with labels. Frames of windows that are not flagged are "
-                "taken for true ones. True frames that an attack makes late or early are no injected "
-                "ones. Goals: .95, and .85 for single frames (rpm).\n\n" + table(head, rows))
+                "taken for true ones. True frames that an attack makes late or early are no "
+                "injected ones. Goals: .95, and .85 for single frames (rpm).\n\n"
+                + table(head, rows))

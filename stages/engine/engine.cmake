@@ -18,8 +18,8 @@ kdgat_add_room(kdgat_graph stages/engine/data/can/logs
   can_columns can_log can_table can_table_choices convert_log dbc format_log frame_writer
   label_intervals log_layout log_streams row_parsers row_times stored_frames time_reading)
 kdgat_add_room(kdgat_graph stages/engine/data/can/windows
-  frame_columns id_steps log_windows payload_laws relative_graph relative_window relative_windows vehicle_profile
-  vehicle_tables windows)
+  frame_columns id_steps log_windows payload_laws relative_graph relative_window relative_windows
+  vehicle_profile vehicle_tables windows)
 kdgat_add_room(kdgat_graph stages/engine/data/can/vehicles
   learn_profile learn_windows learning_size stored_log vehicles)
 kdgat_add_room(kdgat_graph stages/engine/data/can/logs/forms
@@ -68,8 +68,8 @@ add_library(kdgat_native SHARED)
 kdgat_share_json(kdgat_native)
 # What the stages adapt, detector, evaluate, fusion, score and watch share.
 kdgat_add_room(kdgat_native stages/engine/decision/detector
-  alarms blame detector_model floors frame_trees joined_files network_channel reasons relative_network
-  sealed_json tails window_classifier window_scorer)
+  alarms blame detector_model floors frame_trees joined_files network_channel reasons
+  relative_network sealed_json tails window_classifier window_scorer)
 kdgat_add_room(kdgat_native stages/engine/live
   bell bus_address bus_reader bus_socket frame_queue frame_source replay)
 kdgat_add_room(kdgat_native stages/engine/model/config config model_header trained_model)
@@ -132,8 +132,8 @@ endif()
 # written as it is, so the library holds it as texts.
 add_library(kdgat_export STATIC)
 kdgat_add_room(kdgat_export stages/engine/export/c
-  c_tables detector_c detector_vectors network_c network_code network_vectors node_network number_tables
-  rounded_model runtime_texts tree_tables vector_text)
+  c_tables detector_c detector_vectors network_c network_code network_vectors node_network
+  number_tables rounded_model runtime_texts tree_tables vector_text)
 kdgat_add_room(kdgat_export stages/engine/export/onnx
   onnx_detector onnx_graph onnx_layers onnx_network)
 target_compile_definitions(kdgat_export PRIVATE KDGAT_VERSION="${PROJECT_VERSION}")

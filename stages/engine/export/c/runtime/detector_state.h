@@ -14,14 +14,12 @@ struct kdgat_state {
   float score;        /* of the window that was judged last */
   uint32_t filter_at; /* the oldest of `classifier` and `tails` */
 #if KDGAT_NETWORK
-  float
-      silences[3 * KDGAT_IDS]; /* of the last three windows: of each id of the vehicle at the end */
+  float silences[3 * KDGAT_IDS]; /* of each id of the vehicle, at the end of these windows */
   float node[KDGAT_WIDEST];
   float hidden[KDGAT_WIDEST];
   float pooled[KDGAT_POOLED]; /* over the nodes of a window */
   float head[KDGAT_POOLED];
-  int16_t
-      senders[KDGAT_ROWS]; /* of the frames of the last three windows: place of the id; < 0: none */
+  int16_t senders[KDGAT_ROWS]; /* of their frames: the place of the id; below 0: none */
 #endif
 };
 
