@@ -107,7 +107,9 @@ std::vector<float> frame_columns(std::span<const ComparedFrame> frames, double s
   const float one = 1.0F / static_cast<float>(std::max<std::size_t>(1, frames.size()));
   constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
   std::vector<float> out(frames.size() * kColumns, kNone);
-  for (auto& [key, id] : ids) {
+  for (auto& one_id : ids) {
+    const uint32_t key = one_id.first;
+    Id& id = one_id.second;  // no binding: a lambda refers to it
     const auto count = static_cast<float>(id.at.size());
     if (frames[id.at.front()].kind() == ComparedFrame::Kind::kKnown) {
       const kdgat_usual& usual = vehicle.usuals[kdgat_find(&vehicle, key)];
