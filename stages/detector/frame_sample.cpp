@@ -9,8 +9,8 @@
 namespace kdgat::detector {
 namespace {
 
-constexpr int64_t kTrees = 40, kLeaves = 15, kLeastRows = 200;
-constexpr double kLearningRate = 0.25;
+constexpr int64_t kTrees = 100, kLeaves = 24, kLeastRows = 200;
+constexpr double kLearningRate = 0.15;
 /// Of frames of ids that nobody forges, which are easy, one in so many is kept.
 constexpr int kThinned = 5;
 

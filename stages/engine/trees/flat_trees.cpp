@@ -1,6 +1,7 @@
 #include "engine/trees/flat_trees.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -20,6 +21,19 @@ bool is_integer_in(const json& entry, int64_t low, int64_t high) {
     return entry.get<uint64_t>() <= static_cast<uint64_t>(high) && entry >= low;
   }
   return entry.is_number_integer() && entry >= low && entry <= high;
+}
+
+/// A number that is written with the few digits that a float has, and read as the same float; what
+/// is no finite one is written as the largest.
+double in_few_digits(float number) {
+  if (!(std::abs(number) < std::numeric_limits<float>::max())) {
+    return std::clamp(static_cast<double>(number), -kMostFloat, kMostFloat);
+  }
+  char digits[32];
+  const auto [end, error] = std::to_chars(digits, digits + sizeof(digits), number);
+  double out = static_cast<double>(number);
+  if (error == std::errc()) std::from_chars(digits, end, out);
+  return out;
 }
 
 /// Reads the trees of a file and says where one is wrong.
@@ -156,10 +170,10 @@ json dump_trees(const FlatTrees& trees) {
       const TreeNode& node = trees.nodes[n];
       tree["column"].push_back(node.column);
       if (node.is_leaf()) {
-        tree["value"].push_back(node.number);
+        tree["value"].push_back(in_few_digits(node.number));
         tree["cover"].push_back(trees.cover[n]);
       } else {
-        tree["threshold"].push_back(std::min(static_cast<double>(node.number), kMostFloat));
+        tree["threshold"].push_back(in_few_digits(node.number));
         tree["missing_right"].push_back(node.missing_right);
       }
     }
