@@ -97,6 +97,7 @@ TEST_CASE("score --frames lists the injected frames of flagged windows", "[score
   }
   CHECK(as_json == named);
   CHECK_FALSE(table_of(t.score(log + model).out).front().contains("frames"));
+  CHECK(t.kdgat("why " + log + " --frames" + model).exit_code == 2);  // it would not say them
 }
 
 TEST_CASE("score --fail-on attack changes the exit code alone", "[score][detector][cli]") {

@@ -66,7 +66,8 @@ struct ScoreOptions : data::LogReading {
         field("frames", &O::frames, Purpose::kAlarms,
               "With a detector: each flagged window comes with the rows of its frames that were "
               "injected, as far as the detector can tell. True frames that an attack makes odd are "
-              "none of them."),
+              "none of them.")
+            .set_by({"why"}),
         field(
             "explain", &O::explain,
             "With a detector: the parts of a score, by id, of the highest window of each alarm, of "
