@@ -26,7 +26,8 @@ set_source_files_properties(stages/classifier/classifier_options.cpp PROPERTIES 
 kdgat_add_stage(classify)
 kdgat_add_stage(curriculum)
 kdgat_add_stage(detector
-  cross_fit detector_memory figures frame_sample learning left_out network_source sentences training)
+  cross_fit detector_memory figures frame_sample learning left_out network_source sentences
+  training)
 kdgat_add_stage(distill)
 target_link_libraries(kdgat_stage_distill PUBLIC kdgat_stage_autoencoder kdgat_stage_classifier)
 kdgat_add_stage(evaluate ablation beside class_evaluation report)

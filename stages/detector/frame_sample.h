@@ -18,9 +18,9 @@ class FrameSample {
   /// `windows`: how many are given, about; `size`: frames of one.
   explicit FrameSample(int64_t windows = 0, int64_t size = 1);
 
-  /// Takes every so manieth window in which frames are labelled as attack and others are not: of one
-  /// that is attacked from end to end labels do not say which frames it is. All frames of the ids
-  /// that are attacked, and some others.
+  /// Takes one in so many windows in which some frames are labelled as attack and others are not:
+  /// of one that is attacked from end to end labels do not say which frames it is. All frames of
+  /// the ids that are attacked, and some others.
   void add(const data::RelativeWindows& windows);
 
   int64_t frames() const { return static_cast<int64_t>(labels_.size()); }

@@ -14,8 +14,8 @@
 
 namespace kdgat::compare {
 
-/// Frames of windows that count and that are labelled: injected ones found and missed, and true ones
-/// taken for injected.
+/// Frames of windows that count and that are labelled: injected ones found and missed, and true
+/// ones taken for injected.
 struct FrameCounts {
   int64_t found = 0, missed = 0, wrong = 0;
 };
