@@ -62,7 +62,9 @@ std::optional<decision::FrameTrees> FrameSample::fit(int64_t seed, int64_t threa
 }
 
 int64_t FrameSample::rows_of(int64_t windows, int64_t size) {
-  return std::min(kMost, windows * size);
+  // Not all windows are attacked, and of most of their frames one in kThinned is kept.
+  constexpr double kKept = 0.35;
+  return static_cast<int64_t>(kKept * static_cast<double>(std::min(2 * kMost, windows * size)));
 }
 int64_t FrameSample::columns() { return std::ssize(data::frame_column_order()); }
 int64_t FrameSample::leaves() { return kLeaves; }

@@ -27,7 +27,7 @@ class FrameSample {
   /// None of fewer frames than trees can learn from.
   std::optional<decision::FrameTrees> fit(int64_t seed, int64_t threads) const;
 
-  /// What is kept and fitted, of so many windows.
+  /// What is kept and fitted of so many windows, about.
   static int64_t rows_of(int64_t windows, int64_t size);
   static int64_t columns();
   static int64_t leaves();
