@@ -28,8 +28,8 @@ class GatDetector
     if (!graphs.has_ids) check_options(graphs);
     if (options_.monotone && (!options_.can_be_monotone() || graphs.classes > 2)) {
       throw Error(ExitCode::kUsage,
-                  "monotone=true is of networks with conv gin or none, norm none or batch and jk "
-                  "cat, and of two classes",
+                  "monotone=true needs conv gin or none, norm none or batch, jk cat and two "
+                  "classes",
                   "leave it out, or use conv=gin norm=batch");
     }
     NetworkSetupOf::make(graphs);

@@ -88,7 +88,7 @@ int64_t ids_of(const graph::GraphStore& store) {
 StageInfo Detector::info() {
   StageInfo out;
   out.name = "detector";
-  out.version = 9;  // a flood of an unknown id is rarer than a few frames of one
+  out.version = 10;  // it says which frames were injected
   out.summary =
       "Learn what is usual on a vehicle's bus, detect attacks on it, at a budget of false windows.";
   out.inputs = {graphs_of("can"), {kNetwork, kind::kClassifier, /*required=*/false}};

@@ -51,7 +51,7 @@ stages:
   const CommandResult refused =
       run_kdgat("run relative.yaml classifier.conv=gat --root runs", scratch.path());
   CHECK(refused.exit_code == 2);
-  CHECK_THAT(refused.err, Contains("monotone=true is of networks with conv gin or none"));
+  CHECK_THAT(refused.err, Contains("monotone=true needs conv gin or none, norm none or batch"));
 
   must_kdgat("data synth -o logs --seconds 20", scratch.path());
   const CommandResult scored =
