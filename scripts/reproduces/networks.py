@@ -102,17 +102,14 @@ class Networks:
         steps = tuple(f"by {name}" for name in networks) + (() if without else ("evaluate",))
         profile = profile_of(networks, kinds, "" if without else AUTOENCODER)
         name = f"{vehicle.name}-networks" + (f"-without-{without}" if without else "")
-        return Run(data, name, (), seed, seconds=60 if without else 400, profile=profile,
+        return Run(data, name, (), seed, seconds=70 if without else 370, profile=profile,
                    steps=steps, files=("windows.csv",))
 
     def runs(self):
-        out = []
-        for vehicle in self.vehicles:
-            out += [self.run(vehicle, seed) for seed in self.seeds]
-            out += [self.run(vehicle, self.seeds[0], kind) for kind in INJECTED]
-            out += [self.trees.run(vehicle, seed) for seed in self.seeds]
-            out += [self.trees.run(vehicle, self.seeds[0], kind) for kind in INJECTED]
-        return out
+        """The main table's first."""
+        both = [(vehicle, seed, None) for seed in self.seeds for vehicle in self.vehicles]
+        both += [(vehicle, self.seeds[0], kind) for kind in INJECTED for vehicle in self.vehicles]
+        return [run(*one) for one in both for run in (self.run, self.trees.run)]
 
     def result(self, lab, variant, vehicle, seed):
         if variant == TREES:

@@ -25,7 +25,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr int kImportVersion = 2;  // raised when the same files would give another store
+constexpr int kImportVersion = 3;  // raised when the same files would give another store
 
 /// Locks the folder itself, so that imports to one place take turns and nothing is left behind.
 class FolderLock {
