@@ -30,18 +30,25 @@ def ours(build, args):
     return step["result"]["metrics"]["graphs_per_second"], step["peak_resident_bytes"] / 2**20
 
 
-def measure(build, args):
+def compared(measured, words, args, of="", goals=None):
+    """Alternates `measured()`, of graphs a second and MiB, with the forms of the peer."""
     speeds, memory, peers = [], [], {form: [] for form in FORMS}
     for run in range(args.repeat):
-        speed, resident = ours(build, args)
+        speed, resident = measured()
         speeds.append(speed)
         memory.append(resident)
         if args.peer and run < args.peer_repeat:
             for form, answers in peers.items():
-                answers.append(json.loads(output(
-                    [*args.peer.words, PROGRAM, args.data.resolve(), "--form", form, "--epochs", EPOCHS], args.peer.env,
-                ).splitlines()[-1]))
+                said = output([*args.peer.words, PROGRAM, *words, "--form", form], args.peer.env)
+                answers.append(json.loads(said.splitlines()[-1]))
     for form, name in FORMS.items():
-        yield Figure(f"graphs/s, {name}", median(speeds), "graphs/s", goal=GOALS.get(form, ""),
+        yield Figure(f"{of}graphs/s, {name}", median(speeds), "graphs/s",
+                     goal=(goals or {}).get(form, ""),
                      peer=median(a["graphs"] / median(a["epoch_s"]) for a in peers[form]))
-    yield Figure("peak memory", median(memory), "MiB", less=True, peer=median(a["peak_rss_mb"] for a in peers["pyg"]))
+    yield Figure(f"{of}peak memory", median(memory), "MiB", less=True,
+                 peer=median(a["peak_rss_mb"] for a in peers["pyg"]))
+
+
+def measure(build, args):
+    words = [args.data.resolve(), "--epochs", EPOCHS]
+    yield from compared(lambda: ours(build, args), words, args, goals=GOALS)

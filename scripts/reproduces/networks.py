@@ -46,7 +46,13 @@ STUDENTS = {"teacher": TEACHER,
             "alone": "  alone: {stage: classifier, needs: data}",
             "edges": "  edges: {stage: classifier, needs: data, conv: gin}"}
 AUTOENCODER = """  autoencoder:
-    {needs: data, hidden_dims: [32, 16], latent_dim: 16, heads: 1, batch_size: 256, max_epochs: 4}
+    needs: data
+    hidden_dims: [32, 16]
+    latent_dim: 16
+    heads: 1
+    readout: mean_and_max
+    batch_size: 256
+    max_epochs: 4
   evaluate: {needs: [data, autoencoder, student]}"""
 
 

@@ -1,12 +1,14 @@
 """The network of the preset `graphs`, trained with PyTorch: by PyTorch Geometric, or by hand.
 
   python labelled.py FOLDER [--form pyg|flat|compiled] [--batch-size 64] [--epochs 5] [--hidden 32] [--layers 4]
-                     [--device cpu]
+                     [--conv gin|none] [--pooling sum|max] [--monotone] [--device cpu]
 
-FOLDER is in the TUDataset layout, gzip or plain. `pyg` is what its users write: Data, DataLoader, GINConv. `flat` is what
-an expert does without writing a kernel: all graphs in one array, batches by index arithmetic, sums by index_add;
-`compiled` is that with torch.compile. Prints one JSON object: seconds of each epoch, the first one (of warming up) left
-out, peak memory and the last loss."""
+FOLDER is in the TUDataset layout, gzip or plain, or is a store of `kdgat data import`, of which the
+labelled graphs of the training part are read (with the package safetensors). `pyg` is what its
+users write: Data, DataLoader, GINConv. `flat` is what an expert does without writing a kernel: all
+graphs in one array, batches by index arithmetic, sums by index_add; `compiled` is that with
+torch.compile. `--monotone` sets negative weights to 0 after each step. Prints one JSON object:
+seconds of each epoch, the first one (of warming up) left out, peak memory and the last loss."""
 import argparse
 import gzip
 import json
@@ -39,12 +41,28 @@ def read(folder):
             torch.from_numpy(nodes), torch.from_numpy(edges), torch.from_numpy(labels))
 
 
+def read_store(folder):
+    """The same of a store: its features are numbers already."""
+    from safetensors.torch import load_file
+    store, split = load_file(folder / "graphs.safetensors"), load_file(folder / "split.safetensors")
+    labels = store["y"].long()
+    chosen = split["train"].long()
+    chosen = chosen[labels[chosen] >= 0]
+    nodes, edges = store["node_ptr"], store["edge_ptr"]
+    node, of_node = rows_of(chosen, nodes)
+    edge, of_edge = rows_of(chosen, edges)
+    sizes = [at[chosen + 1] - at[chosen] for at in (nodes, edges)]
+    starts = [torch.nn.functional.pad(torch.cumsum(size, 0), (1, 0)) for size in sizes]
+    index = store["edge_index"][:, edge].long() + starts[0][of_edge]
+    return store["x"][node], index, *starts, labels[chosen]
+
+
 def perceptron(inputs, width):
     return nn.Sequential(nn.Linear(inputs, width), nn.BatchNorm1d(width), nn.ReLU(), nn.Linear(width, width))
 
 
 class Network(nn.Module):
-    """`conv(perceptron)` is a module of (x, edges); `pool(x, graph of each node, graphs)` sums."""
+    """`conv(perceptron)` is a module of (x, edges); `pool(x, graph of each node, graphs)` pools."""
 
     def __init__(self, inputs, classes, args, conv, pool):
         super().__init__()
@@ -73,8 +91,29 @@ class FlatGin(nn.Module):
         return self.perceptron((1 + self.eps) * x + sums)
 
 
-def flat_pool(x, graph, graphs):
+class NoNeighbours(nn.Module):
+    def __init__(self, perceptron):
+        super().__init__()
+        self.perceptron = perceptron
+
+    def forward(self, x, _):
+        return self.perceptron(x)
+
+
+def flat_sum(x, graph, graphs):
     return x.new_zeros(graphs, x.size(1)).index_add(0, graph, x)
+
+
+def flat_max(x, graph, graphs):
+    rows = graph[:, None].expand_as(x)
+    return x.new_zeros(graphs, x.size(1)).scatter_reduce(0, rows, x, "amax", include_self=False)
+
+
+def keep_monotone(network):
+    with torch.no_grad():
+        for name, weight in network.named_parameters():
+            if name.endswith("weight"):
+                weight.clamp_(min=0)
 
 
 def rows_of(chosen, start):
@@ -110,21 +149,29 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--form", default="pyg", choices=["pyg", "flat", "compiled"])
     for name, value in (("batch-size", 64), ("epochs", 5), ("hidden", 32), ("layers", 4), ("dropout", 0.3),
-                        ("device", "cpu")):
+                        ("device", "cpu"), ("lr", 0.005)):
         parser.add_argument("--" + name, type=type(value), default=value)
+    parser.add_argument("--conv", default="gin", choices=["gin", "none"])
+    parser.add_argument("--pooling", default="sum", choices=["sum", "max"])
+    parser.add_argument("--monotone", action="store_true")
     args = parser.parse_args()
-    data = read(args.folder)
+    is_store = (args.folder / "split.safetensors").exists()
+    data = read_store(args.folder) if is_store else read(args.folder)
     classes = int(data[-1].max()) + 1
     if args.form == "pyg":
-        from torch_geometric.nn import GINConv, global_add_pool
-        network = Network(data[0].size(1), classes, args, lambda inner: GINConv(inner, train_eps=True), global_add_pool)
+        from torch_geometric.nn import GINConv, global_add_pool, global_max_pool
+        gin = lambda inner: GINConv(inner, train_eps=True)
+        conv = gin if args.conv == "gin" else NoNeighbours
+        pool = global_add_pool if args.pooling == "sum" else global_max_pool
         batches = geometric_batches(data, args.batch_size)
     else:
-        network = Network(data[0].size(1), classes, args, FlatGin, flat_pool)
+        conv = FlatGin if args.conv == "gin" else NoNeighbours
+        pool = flat_sum if args.pooling == "sum" else flat_max
         batches = lambda: flat_batches(data, args.batch_size)
+    network = Network(data[0].size(1), classes, args, conv, pool)
     step = torch.compile(network, dynamic=True) if args.form == "compiled" else network
     network.to(args.device)
-    optimizer = torch.optim.AdamW(network.parameters(), lr=0.005, weight_decay=1e-4)
+    optimizer = torch.optim.AdamW(network.parameters(), lr=args.lr, weight_decay=1e-4)
     seconds = []
     for _ in range(args.epochs + 1):
         start, total = time.perf_counter(), 0.0
@@ -135,6 +182,8 @@ def main():
             loss.backward()
             nn.utils.clip_grad_norm_(network.parameters(), 1.0)
             optimizer.step()
+            if args.monotone:
+                keep_monotone(network)
             total += loss.item() * len(labels)
         seconds.append(time.perf_counter() - start)
     print(json.dumps({"epoch_s": seconds[1:], "loss": total / len(data[-1]), "graphs": len(data[-1]),

@@ -186,7 +186,9 @@ std::string why_not_native(const model::ModelHeader& header) {
     return header.config.contains("classes") ? "more than two classes" : "";
   }
   if (header.name == "vgae") {
-    return header.config.contains("has_ids") ? "nodes without identifiers" : "";
+    if (header.config.contains("has_ids")) return "nodes without identifiers";
+    const auto config = header.config.get<model::VgaeConfig>();
+    return config.readout == "mean" ? "" : "readout " + config.readout;
   }
   return header.name == "fusion" ? "a fusion joins two networks" : "it is no network of windows";
 }

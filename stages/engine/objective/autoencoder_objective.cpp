@@ -114,19 +114,19 @@ void AutoencoderObjective::count(model::StepCount& step, const model::GraphAutoe
   count_divergence(step, output.mean, output.logvar);
 }
 
-torch::Tensor AutoencoderObjective::score_with(const graph::GraphBatch& batch, double identifier) {
+torch::Tensor AutoencoderObjective::node_errors(const kernels::BatchTensors& batch,
+                                                double identifier) {
   const torch::NoGradGuard no_grad;
   const EvalGuard eval(*model_);
-  const kernels::BatchTensors tensors = kernels::to_tensors(batch, device());
-  const model::VgaeOutput output = model_->forward(tensors);
+  const model::VgaeOutput output = model_->forward(batch);
   torch::Tensor node = feature_errors(output);
   if (!model_->config().has_ids) {
-    node = node + neighbour_errors(output, tensors);
+    node = node + neighbour_errors(output, batch);
   } else if (identifier != 0) {
     node = node + identifier * model::softmax_ce_per_node(output.z_NL, model_->ids->weight,
-                                                          model_->ids->bias, tensors.id_N);
+                                                          model_->ids->bias, batch.id_N);
   }
-  return model::mean_pool(node.unsqueeze(1), tensors).squeeze(1).cpu();
+  return node.unsqueeze(1);
 }
 
 torch::Tensor AutoencoderObjective::feature_errors(const model::VgaeOutput& output) {
@@ -149,11 +149,18 @@ torch::Tensor AutoencoderObjective::neighbour_errors(const model::VgaeOutput& ou
 }
 
 torch::Tensor AutoencoderObjective::score(const graph::GraphBatch& batch) {
-  return score_with(batch, 0);
+  const kernels::BatchTensors tensors = kernels::to_tensors(batch, device());
+  const torch::Tensor node_N1 = node_errors(tensors, 0);
+  torch::Tensor out_G1 = model::mean_pool(node_N1, tensors);
+  if (model_->config().readout == "mean_and_max") {
+    out_G1 = out_G1 + model::max_pool(node_N1, tensors);
+  }
+  return out_G1.squeeze(1).cpu();
 }
 
 torch::Tensor AutoencoderObjective::difficulty(const graph::GraphBatch& batch) {
-  return score_with(batch, identifier_weight);
+  const kernels::BatchTensors tensors = kernels::to_tensors(batch, device());
+  return model::mean_pool(node_errors(tensors, identifier_weight), tensors).squeeze(1).cpu();
 }
 
 }  // namespace kdgat::objective

@@ -16,8 +16,9 @@ class AutoencoderObjective : public train::Objective {
 
   torch::Tensor loss(const graph::GraphBatch& batch, const graph::StepTotals& totals,
                      graph::NoiseKey noise) override;
-  /// Mean squared error of the reconstructed features of each graph; without identifiers the sum of
-  /// those of the features and of the neighbours' means.
+  /// Of each graph the mean over its nodes of the squared error of the reconstructed features, a mean
+  /// too; without identifiers of the sum of that error and of that of the neighbours' means. With
+  /// readout mean_and_max the largest of a node is added.
   torch::Tensor score(const graph::GraphBatch& batch) override;
   torch::nn::Module& module() override { return *model_; }
   std::vector<std::pair<std::string, torch::Tensor>> parts() const override { return parts_; }
@@ -35,7 +36,8 @@ class AutoencoderObjective : public train::Objective {
   torch::Tensor feature_errors(const model::VgaeOutput& output);
   torch::Tensor neighbour_errors(const model::VgaeOutput& output,
                                  const kernels::BatchTensors& batch);
-  /// How hard each graph is: mean over nodes of MSE(features) + identifier * CE(ids), as score().
+  /// How hard each graph is to learn: the mean over its nodes of MSE(features) + identifier * CE(ids),
+  /// whatever the readout, as the loss is a mean.
   torch::Tensor difficulty(const graph::GraphBatch& batch);
 
   model::GraphAutoencoder& model() { return model_; }
@@ -47,7 +49,8 @@ class AutoencoderObjective : public train::Objective {
   double kl_weight = 0.01;
 
  private:
-  torch::Tensor score_with(const graph::GraphBatch& batch, double identifier);
+  /// MSE(features) + identifier * CE(ids), [N, 1]; without gradients, by the module as it scores.
+  torch::Tensor node_errors(const kernels::BatchTensors& batch, double identifier);
 
   model::GraphAutoencoder model_;
   std::vector<std::pair<std::string, torch::Tensor>> parts_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "support/runs/runs.h"
@@ -18,15 +19,17 @@ struct DetectorRun {
   ScratchFolder scratch;
   std::filesystem::path run;
 
-  /// `options`: more words of the run.
-  explicit DetectorRun(const std::string& options = "") {
+  /// `options`: more words of the run. `profile`: YAML of data set "logs" with a step `detector`, in
+  /// the place of the preset of that name.
+  explicit DetectorRun(const std::string& options = "", const std::string& profile = "") {
+    if (!profile.empty()) std::ofstream(scratch / "profile.yaml") << profile;
     must_kdgat("data synth -o logs --seconds 40 --vehicles 3 --attacks dos,fuzzing",
                scratch.path());
-    must_kdgat(
-        "run --preset detector --data logs --root runs --threads 1 take_supported=true trees=40 "
-        "baselines=false own_seconds=12 " +
-            options,
-        scratch.path());
+    must_kdgat("run " + std::string(profile.empty() ? "--preset detector" : "profile.yaml") +
+                   " --data logs --root runs --threads 1 take_supported=true trees=40 "
+                   "baselines=false own_seconds=12 " +
+                   options,
+               scratch.path());
     run = newest_run(scratch / "runs" / "logs");
   }
   std::filesystem::path model() const { return run / "detector" / "detector.json"; }

@@ -13,13 +13,20 @@ namespace kdgat::model {
 
 struct VgaeForm : InputForm {
   std::string norm = "batch";
+  std::string readout = "mean";
 
   static auto table() {
     return std::tuple_cat(
         std::tuple{field("norm", &VgaeForm::norm, Purpose::kModel,
                          "Normalisation in each layer: over the batch, as published, or over each "
                          "graph.")
-                       .choices({"batch", "graph"})},
+                       .choices({"batch", "graph"}),
+                   field("readout", &VgaeForm::readout, Purpose::kModel,
+                         "The score of a graph, from the errors of its nodes: their mean, as "
+                         "published, or mean_and_max, their mean plus the largest, for graphs "
+                         "of which one node may be odd.")
+                       .choices({"mean", "mean_and_max"})
+                       .later()},
         InputForm::table());
   }
   bool operator==(const VgaeForm&) const = default;

@@ -174,6 +174,10 @@ TEST_CASE("a model file with a tensor too many, too few or not finite is refused
   CHECK_THROWS_WITH(load(), Catch::Contains("not finite"));
   model::save_model(file.path, *whole, {"fusion", nlohmann::json::object(), {}, {}});
   CHECK_THROWS_WITH(load(), Catch::Contains("fusion"));
+  model::VgaeConfig vgae = model::VgaeConfig::student(20);
+  vgae.readout = "mean_and_max";
+  model::save_model(file.path, *model::make_model(vgae), {"vgae", vgae, {}, {}});
+  CHECK_THROWS_WITH(load(), Catch::Contains("readout mean_and_max"));
 }
 
 }  // namespace

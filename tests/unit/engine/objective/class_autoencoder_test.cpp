@@ -21,8 +21,9 @@ using test::check_close;
 using test::make_batch;
 using test::random_small_graphs;
 
-model::VgaeConfig config_without_ids() {
+model::VgaeConfig config_without_ids(const std::string& readout = "mean") {
   model::VgaeConfig out;
+  out.readout = readout;
   out.num_ids = 1;
   out.has_ids = false;
   out.standardise = true;
@@ -34,9 +35,9 @@ model::VgaeConfig config_without_ids() {
 }
 
 /// With statistics that are not those of the batch, and no noise.
-AutoencoderObjective objective_without_ids() {
+AutoencoderObjective objective_without_ids(const std::string& readout = "mean") {
   torch::manual_seed(5);
-  AutoencoderObjective out(model::make_model(config_without_ids()));
+  AutoencoderObjective out(model::make_model(config_without_ids(readout)));
   const torch::NoGradGuard no_grad;
   out.model()->sample_latent = false;
   out.model()->input->node_mean.copy_(torch::linspace(-1, 1, 11));
@@ -105,19 +106,24 @@ TEST_CASE("the loss of nodes without identifiers is that of features, neighbours
 
 TEST_CASE("the score of nodes without identifiers is the sum of both errors, in any batch",
           "[objective][classes]") {
-  AutoencoderObjective objective = objective_without_ids();
+  const std::string readout = GENERATE("mean", "mean_and_max");
+  const bool takes_max = readout == "mean_and_max";
+  AutoencoderObjective objective = objective_without_ids(readout);
   const auto graphs = random_small_graphs(7, 4);
   const torch::Tensor scores = objective.score(make_batch(graphs));
+  const torch::Tensor difficulty = objective.difficulty(make_batch(graphs));
   objective.module().eval();
   const torch::NoGradGuard no_grad;
   for (std::size_t g = 0; g < graphs.size(); ++g) {
     const graph::GraphBatch one = make_batch({graphs[g]});
     const model::VgaeOutput out = objective.model()->forward(kernels::to_tensors(one, torch::kCPU));
     const auto [features, neighbours] = errors_of(objective, one, out);
-    check_close(scores[static_cast<int64_t>(g)], features.mean() + neighbours.mean(),
-                "graph " + std::to_string(g));
+    const torch::Tensor errors = features + neighbours;
+    const auto at = static_cast<int64_t>(g);
+    const std::string name = "graph " + std::to_string(g);
+    check_close(scores[at], takes_max ? errors.mean() + errors.max() : errors.mean(), name);
+    check_close(difficulty[at], errors.mean(), "difficulty of " + name);
   }
-  check_close(objective.difficulty(make_batch(graphs)), scores, "difficulty");
 }
 
 TEST_CASE("gradients of an autoencoder of nodes without identifiers are those of differences",
@@ -152,9 +158,11 @@ TEST_CASE("an autoencoder of nodes without identifiers is written and read, and 
           "[objective][classes][model_file]") {
   const test::ScratchFolder folder;
   const std::filesystem::path path = folder / "model.safetensors";
-  AutoencoderObjective objective = objective_without_ids();
+  const std::string readout = GENERATE("mean", "mean_and_max");
+  AutoencoderObjective objective = objective_without_ids(readout);
   const nlohmann::json config = objective.model()->config();
   CHECK(config.at("has_ids") == false);
+  CHECK(config.contains("readout") == (readout != "mean"));
   const auto save = [&](const nlohmann::json& decision) {
     model::save_model(path, objective.module(), {"vgae", config, {}, decision});
   };
@@ -183,7 +191,7 @@ TEST_CASE("an autoencoder of nodes without identifiers is written and read, and 
   const nlohmann::json before = model::VgaeConfig::teacher(20);
   CHECK_FALSE(before.contains("has_ids"));
   CHECK(before.get<model::VgaeConfig>() == model::VgaeConfig::teacher(20));
-  CHECK(config.get<model::VgaeConfig>() == config_without_ids());
+  CHECK(config.get<model::VgaeConfig>() == config_without_ids(readout));
 }
 
 TEST_CASE("the mean over neighbours leaves loops out and is zero for who has none",

@@ -67,10 +67,8 @@ void poll(const Handle& detect, std::vector<json>& to) {
   }
 }
 
-}  // namespace
-
-TEST_CASE("pushed frames raise the alarms of kdgat score", "[detect]") {
-  const DetectorRun& t = detect_run();
+/// Frames of a log, pushed one by one, against what the program says of the log.
+void check_alarms(const DetectorRun& t) {
   const Handle detect = open(t.model().string());
   std::vector<json> alarms;
   for (const Pushed& one : pushed_of(t.scratch / kKnownLog)) {
@@ -102,6 +100,22 @@ TEST_CASE("pushed frames raise the alarms of kdgat score", "[detect]") {
   Pushed one;
   CHECK(kdgat_detect_push(detect.get(), &one.frame) == -1);
   CHECK_THAT(kdgat_detect_error(detect.get()), Catch::Contains("has ended"));
+}
+
+}  // namespace
+
+TEST_CASE("pushed frames raise the alarms of kdgat score", "[detect]") {
+  SECTION("by trees") { check_alarms(detect_run()); }
+  SECTION("by a network in their place") {
+    check_alarms(DetectorRun("", R"(
+dataset: logs
+data: {features: relative, split: group}
+options:
+  classifier: {conv: none, norm: batch, pooling: max, monotone: true, hidden: 16, layers: 2,
+               fc_layers: 2, lr: 0.01, batch_size: 256, max_epochs: 3}
+stages: {classifier: , detector: {needs: classifier}}
+)"));
+  }
 }
 
 TEST_CASE("what cannot be judged is refused with a reason", "[detect]") {
