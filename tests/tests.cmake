@@ -338,6 +338,7 @@ if(KDGAT_ENGINE)
       tests/unit/engine/model/networks/footprint_test.cpp
       tests/unit/engine/model/networks/forms_test.cpp
       tests/unit/engine/model/networks/monotone_test.cpp
+      tests/unit/engine/model/layers/convs_test.cpp
       tests/unit/engine/model/layers/full_precision_test.cpp
       tests/unit/engine/model/layers/layer_test.cpp
       tests/unit/engine/model/layers/gin_test.cpp

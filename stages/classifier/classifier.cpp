@@ -36,7 +36,10 @@ class GatDetector
   }
 
   train::Parts choose_parts(const train::Data& data, const Host* host) const override {
-    if (train::is_labelled_graphs(data.store)) return parts_of_classes(data, host);
+    if (train::is_labelled_graphs(data.store)) {
+      if (host != nullptr) say_what_is_dropped(data.store.edge_features(), *host);
+      return parts_of_classes(data, host);
+    }
     const std::vector<int64_t> train = data.part("train"), val = data.part("val");
     train::Parts parts;
     parts.train = train::labelled_of_both_classes(data, train);
@@ -65,7 +68,9 @@ class GatDetector
 
   void fit_input(const train::Data& data, const std::vector<int64_t>& train) override {
     const bool has_classes = train::is_labelled_graphs(data.store);
-    model_->input->fit(data.store, has_classes ? train : data.with_label(train, 0));
+    const std::vector<int64_t> usual = has_classes ? train : data.with_label(train, 0);
+    model_->input->fit(data.store, usual);
+    model_->fit_degrees(data.store, usual);
     class_weight_ = at::Tensor();
     if (options_.class_weights != "balanced") return;
     at::Tensor graphs_C = at::zeros({model_->config().classes}, at::kFloat);
@@ -78,7 +83,7 @@ class GatDetector
   nlohmann::json widths() const override {
     const model::GatConfig& c = model_->config();
     nlohmann::json out = {{"hidden", c.hidden}, {"layers", c.layers}};
-    if (!c.is_plain()) out["heads"] = c.heads;
+    if (c.kind().has_heads) out["heads"] = c.heads;
     return out;
   }
 
@@ -126,7 +131,7 @@ class GatDetector
  protected:
   void complete(model::GatConfig& config, const setup::GraphShape& graphs) const override {
     config.classes = graphs.classes;
-    if (!graphs.has_ids) config.edge_features = std::max<int64_t>(1, graphs.edge_features);
+    if (!graphs.has_ids) config.edge_features = graphs.edge_features;
   }
 
  private:
@@ -140,14 +145,26 @@ class GatDetector
           "a classifier needs graphs of two classes, these have " + std::to_string(graphs.classes),
           "kdgat data inspect shows the classes");
     }
-    if (options_.conv == "gatv2" && graphs.edge_features == 0) {
-      refuse("conv=gatv2 reads edge features, and the edges have none", "use conv=gin or gat");
+    if (options_.kind().needs_edges && graphs.edge_features == 0) {
+      refuse("conv=" + options_.conv + " reads edge features, and the edges have none",
+             "use one of " +
+                 model::conv_list([](const model::ConvKind& kind) { return !kind.needs_edges; }));
     }
     if (options_.id_embedding != "table") setup::refuse_id_embedding(options_.id_embedding);
     if (options_.focal_alpha > 0 && graphs.classes > 2) {
       refuse("focal_alpha weighs two classes, these are " + std::to_string(graphs.classes),
              "use class_weights=balanced");
     }
+  }
+
+  /// A network without edges is there to be compared with, so it drops nothing in silence.
+  void say_what_is_dropped(int64_t edge_features, const Host& host) const {
+    if (edge_features == 0 || options_.kind().reads_edges || options_.conv == "none") return;
+    host.log("warning",
+             "conv=" + options_.conv + " does not read the features of edges (" +
+                 std::to_string(edge_features) + "): " +
+                 model::conv_list([](const model::ConvKind& kind) { return kind.reads_edges; }) +
+                 " do");
   }
 
   static train::Parts parts_of_classes(const train::Data& data, const Host* host) {

@@ -200,9 +200,9 @@ kdgat_add_room(kdgat_engine stages/engine/model model_file)
 kdgat_add_room(kdgat_engine stages/engine/model/networks fusion_net gat vgae)
 kdgat_add_room(kdgat_engine stages/engine/kernels batch_tensors noise_keys)
 kdgat_add_room(kdgat_engine stages/engine/kernels/cpu
-  by_graph gat gin graph_norm heads norm norm_statistics parallel path_geometry paths products sums)
+  by_graph edges gat gin graph_norm heads norm norm_statistics parallel path_geometry paths products sums)
 kdgat_add_room(kdgat_engine stages/engine/kernels/cuda by_graph device gat heads norm paths sums)
-kdgat_add_room(kdgat_engine stages/engine/kernels/plain gat gin heads norm paths products sums)
+kdgat_add_room(kdgat_engine stages/engine/kernels/plain edges gat gin heads norm paths products sums)
 # Products of bfloat16, for processors that have them and compilers that know them.
 target_sources(kdgat_engine PRIVATE stages/engine/kernels/cpu/isa/rounded_products.cpp)
 set_source_files_properties(stages/engine/kernels/cpu/isa/rounded_products.cpp PROPERTIES
@@ -217,8 +217,8 @@ if(KDGAT_HAS_BF16_FLAG AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     COMPILE_DEFINITIONS KDGAT_BF16)
 endif()
 kdgat_add_room(kdgat_engine stages/engine/model/layers
-  blocked_heads gat_conv gatv2_conv gin_conv graph_norm input jumping layers linear noise norm
-  recompute step_count)
+  blocked_heads edge_convs gat_conv gatv2_conv gin_conv graph_norm input jumping layers linear
+  mean_convs noise norm recompute step_count)
 kdgat_add_room(kdgat_engine stages/engine/objective
   autoencoder_objective class_scorer classification_loss classifier_objective distillation
   footprint fusion_scorer fusion_state kd_options load_scorer teacher teacher_cache)

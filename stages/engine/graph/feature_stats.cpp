@@ -43,4 +43,21 @@ ColumnStats edge_stats(const GraphStore& store, std::span<const int64_t> ids) {
   return column_stats(store.edge_attr(), store.edge_ptr(), ids, store.edge_features(), 0);
 }
 
+double mean_log_degree(const GraphStore& store, std::span<const int64_t> ids) {
+  double sum = 0, nodes = 0;
+  std::vector<int64_t> degree;
+  for (const int64_t id : ids) {
+    const auto g = static_cast<std::size_t>(id);
+    degree.assign(static_cast<std::size_t>(store.node_ptr()[g + 1] - store.node_ptr()[g]), 0);
+    for (int64_t e = store.edge_ptr()[g]; e < store.edge_ptr()[g + 1]; ++e) {
+      const auto at = static_cast<std::size_t>(e);
+      const int32_t target = store.edge_target()[at];
+      if (store.edge_source()[at] != target) ++degree[static_cast<std::size_t>(target)];
+    }
+    for (const int64_t d : degree) sum += std::log(static_cast<double>(d + 1));
+    nodes += static_cast<double>(degree.size());
+  }
+  return sum > 0 ? sum / nodes : 1;
+}
+
 }  // namespace kdgat::graph

@@ -19,4 +19,8 @@ ColumnStats node_stats(const GraphStore& store, std::span<const int64_t> ids, in
 /// Of all edge features.
 ColumnStats edge_stats(const GraphStore& store, std::span<const int64_t> ids);
 
+/// Mean of log(d + 1) over the nodes, d being how many edges end there, but for those from the node
+/// itself; 1 where there is no such edge.
+double mean_log_degree(const GraphStore& store, std::span<const int64_t> ids);
+
 }  // namespace kdgat::graph

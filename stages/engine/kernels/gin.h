@@ -35,6 +35,9 @@ struct GinKernels {
   static const GinKernels& plain();
 };
 
+/// (1 + eps) x_i. The gradient of eps has the same bits by any number of threads.
+at::Tensor own_rows(const at::Tensor& x_NF, const at::Tensor& eps);
+
 /// (1 + eps) x_i + the sum of x_j over the edges from j to i, as SumKernels has it; x without eps.
 at::Tensor gin_sums(const at::Tensor& x_NF, const at::Tensor& eps, const BatchTensors& batch);
 

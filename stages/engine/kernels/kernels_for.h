@@ -37,8 +37,8 @@ int64_t card_memory(at::Device device);
 /// throws.
 extern "C" const char* kdgat_kernels_in_words();
 
-/// Family: GatKernels, GinKernels, NormKernels, HeadKernels, PathKernels, ProductKernels or
-/// SumKernels.
+/// Family: EdgeKernels, GatKernels, GinKernels, NormKernels, HeadKernels, PathKernels,
+/// ProductKernels or SumKernels.
 template <class Family>
 const Family& kernels_for(at::Device device) {
   const KernelSet set = kernel_set(device);

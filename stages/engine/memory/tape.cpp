@@ -76,7 +76,8 @@ void Tape::pass(const Value& x, const Held& grad) {
   if (!x.grad) return;
   if (*x.grad == nullptr) {
     *x.grad = grad;
-  } else if (x.grad->use_count() > 1) {  // also another's: the sum is made elsewhere
+  } else if (x.grad->use_count() > 1 || **x.grad != x.bytes()) {
+    // Also another's, or columns of it: the sum is made elsewhere.
     *x.grad = hold(x.bytes());
   }  // else added in place
 }

@@ -15,7 +15,7 @@ namespace {
 class Classifier : public GraphNetwork {
  public:
   Classifier(Weights& weights, const model::GatConfig& config)
-      : edge_features_(config.conv == "gatv2" ? config.edge_features : 0),
+      : edge_features_(config.reads_edges() ? config.edge_features : 0),
         input_(weights, config, config.num_ids, config.node_features, config.embedding_dim,
                edge_features_, config.has_ids),
         pooling_(config.pooling),
@@ -26,7 +26,7 @@ class Classifier : public GraphNetwork {
     int64_t inputs = input_.width();
     for (int64_t i = 0; i < config.layers; ++i) {
       const std::string number = std::to_string(i), conv = "convs." + number;
-      if (config.is_plain()) {
+      if (config.is_gin()) {
         sums_.emplace_back(weights, conv, inputs, width_, config.conv == "gin", norm);
       } else {
         attention_.emplace_back(weights, conv, inputs, config.hidden, config.heads, edge_features_);
@@ -183,7 +183,9 @@ std::unique_ptr<GraphNetwork> built(const model::ModelHeader& header,
 
 std::string why_not_native(const model::ModelHeader& header) {
   if (header.name == "gat") {
-    return header.config.contains("classes") ? "more than two classes" : "";
+    if (header.config.contains("classes")) return "more than two classes";
+    const auto config = header.config.get<model::GatConfig>();
+    return config.kind().is_native ? "" : "conv " + config.conv;
   }
   if (header.name == "vgae") {
     if (header.config.contains("has_ids")) return "nodes without identifiers";

@@ -133,7 +133,7 @@ inline memory::Footprint footprint(const GatConfig& config, const FootprintOptio
 }
 
 inline bool reads_edges(const VgaeConfig&) { return false; }
-inline bool reads_edges(const GatConfig& config) { return config.conv == "gatv2"; }
+inline bool reads_edges(const GatConfig& config) { return config.reads_edges(); }
 
 /// What the trainer does in a step, and the most bytes of tensors from the first to the last.
 /// `on_device`: the gathered batch is the host's and does not count, but a copy of it does.

@@ -52,7 +52,7 @@ std::string why_not_in_c(const model::ModelHeader& header) {
     return why;
   }
   const auto config = header.config.get<model::GatConfig>();
-  if (config.is_plain()) return "conv " + config.conv;
+  if (config.is_gin()) return "conv " + config.conv;
   if (config.norm == "batch") return "norm batch of a classifier";
   if (config.pooling != "mean") return "pooling " + config.pooling;
   return config.has_ids ? "" : "nodes without identifiers";

@@ -18,7 +18,7 @@ namespace kdgat::exporting {
 namespace {
 
 void add_classifier(OnnxGraph& graph, OnnxLayers& layers, const model::GatConfig& config) {
-  layers.inputs(config.node_features, config.conv == "gatv2" ? config.edge_features : 0,
+  layers.inputs(config.node_features, config.reads_edges() ? config.edge_features : 0,
                 config.has_ids);
   std::string x = layers.embedded(config, config.num_ids, config.embedding_dim);
   const int64_t width = config.width();
@@ -27,8 +27,8 @@ void add_classifier(OnnxGraph& graph, OnnxLayers& layers, const model::GatConfig
   std::vector<std::string> states;
   for (int64_t i = 0; i < config.layers; ++i) {
     const std::string conv = "convs." + std::to_string(i), norm = "norms." + std::to_string(i);
-    x = config.is_plain() ? layers.gin(conv, x, inputs, width, config.conv == "gin", config.norm)
-                          : layers.attention(conv, x, config.hidden, config.heads);
+    x = config.is_gin() ? layers.gin(conv, x, inputs, width, config.conv == "gin", config.norm)
+                        : layers.attention(conv, x, config.hidden, config.heads);
     x = layers.norm_relu(config.norm, norm, x, width);
     states.push_back(x);
     inputs = width;

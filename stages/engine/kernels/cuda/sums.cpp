@@ -43,11 +43,15 @@ at::Tensor neighbours(const at::Tensor& x_NC, const BatchTensors& batch) {
   return CardNeighbourSum::apply(x_NC, batch);
 }
 
+at::Tensor weighted(const at::Tensor& x_NC, const SumWeights& weights, const BatchTensors& batch) {
+  return weighted_around(neighbours, x_NC, weights, batch);
+}
+
 }  // namespace
 }  // namespace cuda
 
 const SumKernels& SumKernels::cuda() {
-  static constexpr SumKernels kSums = {cuda::neighbours};
+  static constexpr SumKernels kSums = {cuda::neighbours, cuda::weighted};
   return kSums;
 }
 

@@ -1,6 +1,7 @@
 #include "engine/model/config/config.h"
 
 #include <cmath>
+#include <utility>
 
 #include "engine/model/config/config_json.h"
 #include "engine/model/config/fusion_config.h"
@@ -62,16 +63,26 @@ LeastSize VgaeConfig::least_size() const {
 
 LeastSize GatConfig::least_size() const {
   LeastSize out = has_ids ? size_of_input(*this, num_ids, embedding_dim) : LeastSize();
-  const double wide = static_cast<double>(hidden) * (is_plain() ? 1 : static_cast<double>(heads));
+  const double wide = static_cast<double>(width());
   const auto count = static_cast<double>(layers);
   const double input =
       has_ids ? static_cast<double>(embedding_dim) + static_cast<double>(node_features - 1)
               : static_cast<double>(node_features);
-  const double of_both = conv == "gatv2" ? 2 : 1;
-  out.add(input, wide, of_both);
-  out.add(wide, wide, of_both * (count - 1));
-  if (is_plain()) out.add(wide, wide, count);
-  if (conv == "gatv2") out.add(static_cast<double>(edge_features), wide, count);
+  const auto edges = static_cast<double>(reads_edges() ? edge_features : 0);
+  const double first = conv == "gatv2" || conv == "sage" ? 2 : conv == "transformer" ? 4 : 1;
+  if (conv == "pna") {  // two of its inputs' width, one of all statistics, one of the results
+    constexpr double kJoined = 13;
+    for (const auto& [width, times] : {std::pair{input, 1.0}, {wide, count - 1}}) {
+      out.add(width, width, 2 * times);
+      out.add(kJoined * width, wide, times);
+    }
+    out.add(wide, wide, count);
+  } else {
+    out.add(input, wide, first);
+    out.add(wide, wide, first * (count - 1));
+  }
+  if (is_gin() || conv == "gine") out.add(wide, wide, count);
+  if (conv == "gatv2" || conv == "transformer") out.add(edges, wide, count);
   const double units = jk == "lstm" ? std::floor(count * wide / 2) : 0;
   if (jk == "lstm") out.add(4 * units, units + wide, 2);
   add_perceptron(out, jk == "lstm" ? wide : wide * count, static_cast<double>(classes),

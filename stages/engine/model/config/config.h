@@ -46,12 +46,14 @@ struct VgaeConfig : VgaeForm, VgaeSizes {
 struct GatConfig : GatForm, GatSizes {
   int64_t num_ids = 0;
   int64_t node_features = 11;
-  int64_t edge_features = 11;  ///< read by conv gatv2 alone
+  int64_t edge_features = 11;  ///< 0: edges have none
   int64_t classes = 2;
   bool has_ids = true;  ///< the first feature of a node names its identifier
 
   /// Of a layer.
-  int64_t width() const { return is_plain() ? hidden : hidden * heads; }
+  int64_t width() const { return kind().has_heads ? hidden * heads : hidden; }
+  /// Whether batches must carry features of edges.
+  bool reads_edges() const { return kind().reads_edges && edge_features > 0; }
 
   static GatConfig teacher(int64_t num_ids);
   static GatConfig student(int64_t num_ids);
@@ -70,7 +72,7 @@ struct GatConfig : GatForm, GatSizes {
   }
   static auto later() {
     return std::tuple_cat(
-        table(), std::tuple{field("edge_features", &GatConfig::edge_features, "").range(1, 65536),
+        table(), std::tuple{field("edge_features", &GatConfig::edge_features, "").range(0, 65536),
                             field("classes", &GatConfig::classes, "").range(2, 65536).later(),
                             field("has_ids", &GatConfig::has_ids, "").later()});
   }

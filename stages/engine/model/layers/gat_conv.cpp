@@ -65,7 +65,7 @@ struct WorkRows {
 
 }  // namespace
 
-Value GatConvImpl::count(StepCount& step, const Value& x) const {
+Value GatConvImpl::count(StepCount& step, const Value& x, const Held&) const {
   Tape& tape = step.tape;
   const auto heads = static_cast<double>(heads_);
   const CountedProduct product = count_linear(step, x, lin);

@@ -3,12 +3,11 @@
 // names and layout.
 #pragma once
 
-#include <torch/nn/module.h>
 #include <torch/nn/modules/linear.h>
 
 #include "engine/kernels/batch_tensors.h"
+#include "engine/model/layers/conv.h"
 #include "engine/model/layers/layer.h"
-#include "engine/model/layers/step_count.h"
 
 namespace kdgat::model {
 
@@ -16,14 +15,14 @@ namespace kdgat::model {
 /// incoming edges of i and one self-loop, l = lin_l(x), r = lin_r(x), a the features of the edge. A
 /// self-loop has the mean of the features of i's incoming edges, zero if there are none; edges from
 /// a node to itself are left out. The heads stand side by side: [N, heads*channels].
-class GatV2ConvImpl : public torch::nn::Module {
+class GatV2ConvImpl : public ConvImpl {
  public:
   GatV2ConvImpl(int64_t inputs, int64_t channels, int64_t heads, int64_t edge_features);
 
   /// batch.edge_attr_ED must be there.
-  at::Tensor forward(const at::Tensor& x_NF, const kernels::BatchTensors& batch);
-  /// `attr`: the features of the edges, where they are not those of the batch.
-  Value count(StepCount& step, const Value& x, const Held& attr) const;
+  at::Tensor forward(const at::Tensor& x_NF, const kernels::BatchTensors& batch) override;
+  Value count(StepCount& step, const Value& x, const Held& attr) const override;
+  bool keeps_result() const override { return true; }
   int64_t width() const { return heads_ * channels_; }
 
   torch::nn::Linear lin_l{nullptr}, lin_r{nullptr};

@@ -43,7 +43,7 @@ at::Tensor GinConvImpl::forward_to_norm(const at::Tensor& x_NF, torch::nn::Batch
       layer, batch, update_running);
 }
 
-Value GinConvImpl::count(StepCount& step, const Value& x) const {
+Value GinConvImpl::count(StepCount& step, const Value& x, const Held&) const {
   const Value hidden = count_linear(step, count_sums(step, x), lin_1).value;
   return count_linear(
              step,
@@ -52,7 +52,7 @@ Value GinConvImpl::count(StepCount& step, const Value& x) const {
       .value;
 }
 
-Value GinConvImpl::count_to_norm(StepCount& step, const Value& x,
+Value GinConvImpl::count_to_norm(StepCount& step, const Value& x, const Held&,
                                  const torch::nn::BatchNorm1dImpl& outer) const {
   // Not on a card, nor with products in 16 bits.
   const bool is_whole =
@@ -112,7 +112,7 @@ Value GinConvImpl::count_layer(StepCount& step, const Value& x,
     const Held grad = tape.hold(floats(kNodes, width));
     tape.hold(sums_of_runs(second.front()));
     tape.parameters(second);
-    const Held grad_x = tape.hold(x.bytes());
+    const Held grad_x = x.grad ? tape.hold(x.bytes()) : nullptr;
     tape.hold(sums_of_runs(first.front()));
     tape.parameters(first);
     if (has_messages) tape.parameters({1});

@@ -186,7 +186,10 @@ Value InputImpl::count(StepCount& step) const {
   step.keep(id);
   if (!embedding) {
     if (node_mean.defined()) z_scores();
-    return tape.value(kNodes, features);
+    Value out = tape.value(kNodes, features);
+    out.grad = nullptr;                            // nobody learns the features
+    if (!node_mean.defined()) out.data = nullptr;  // they are the batch's
+    return out;
   }
   const auto d = static_cast<double>(embedding->options.embedding_dim());
   if (form_.id_embedding == "unknown") {

@@ -20,6 +20,10 @@ inline at::Tensor linear(const at::Tensor& x_RI, const torch::nn::Linear& layer)
   return linear(x_RI, layer->weight, layer->bias);
 }
 
+inline torch::nn::Linear linear_without_bias(int64_t inputs, int64_t outputs) {
+  return torch::nn::Linear(torch::nn::LinearOptions(inputs, outputs).bias(false));
+}
+
 struct CountedProduct {
   Value value;
   Held rounded;  ///< the result in 16 bits, before it is 32 again

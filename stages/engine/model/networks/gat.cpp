@@ -3,13 +3,18 @@
 #include <torch/nn/modules/batchnorm.h>
 
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "engine/graph/feature_stats.h"
+#include "engine/model/layers/edge_convs.h"
+#include "engine/model/layers/gat_conv.h"
+#include "engine/model/layers/gatv2_conv.h"
 #include "engine/model/layers/generator_lock.h"
 #include "engine/model/layers/linear.h"
+#include "engine/model/layers/mean_convs.h"
 #include "engine/model/layers/noise.h"
-#include "engine/model/layers/norm.h"
 #include "engine/model/layers/recompute.h"
 
 namespace kdgat::model {
@@ -19,41 +24,38 @@ namespace {
 // Names of the places that draw noise.
 constexpr uint32_t kConv = 1, kHead = 1000;
 
-at::Tensor messages(torch::nn::Module& conv, const at::Tensor& x,
-                    const kernels::BatchTensors& batch) {
-  if (auto* gin = conv.as<GinConvImpl>()) return gin->forward(x, batch);
-  if (auto* second = conv.as<GatV2ConvImpl>()) return second->forward(x, batch);
-  return conv.as<GatConvImpl>()->forward(x, batch);
-}
-
 /// One layer: messages, norm if there is one, ReLU, dropout. `first`: not computed again.
-at::Tensor layer(torch::nn::Module& conv, torch::nn::Module* norm, const at::Tensor& x, double p,
+at::Tensor layer(ConvImpl& conv, torch::nn::Module* norm, const at::Tensor& x, double p,
                  uint32_t name, const kernels::BatchTensors& batch, bool first) {
-  auto* batch_norm = norm != nullptr ? norm->as<torch::nn::BatchNorm1dImpl>() : nullptr;
-  if (auto* gin = conv.as<GinConvImpl>(); gin != nullptr && batch_norm != nullptr) {
-    return gin->forward_to_norm(x, *batch_norm, p, name, batch, first);
-  }
-  if (norm == nullptr) return relu_dropout(messages(conv, x, batch), p, name, batch);
-  const at::Tensor h = messages(conv, x, batch);
+  if (norm == nullptr) return relu_dropout(conv.forward(x, batch), p, name, batch);
   if (const auto* of_graph = norm->as<GraphNormImpl>()) {
-    return of_graph->forward(h, p, name, batch);
+    return of_graph->forward(conv.forward(x, batch), p, name, batch);
   }
-  return norm_relu_dropout(h, *batch_norm, p, name, batch, first);
+  return conv.forward_to_norm(x, *norm->as<torch::nn::BatchNorm1dImpl>(), p, name, batch, first);
 }
 
 /// layer() on sizes; `attr`: the features of edges, where they are not those of the batch.
-Value count_layer(StepCount& step, const torch::nn::Module& conv, const torch::nn::Module* norm,
+Value count_layer(StepCount& step, const ConvImpl& conv, const torch::nn::Module* norm,
                   const Value& x, const Held& attr) {
-  const auto* batch_norm = norm != nullptr ? norm->as<torch::nn::BatchNorm1dImpl>() : nullptr;
-  const auto* gin = conv.as<GinConvImpl>();
-  if (gin != nullptr && batch_norm != nullptr) return gin->count_to_norm(step, x, *batch_norm);
-  const auto* second = conv.as<GatV2ConvImpl>();
-  const Value h = gin != nullptr      ? gin->count(step, x)
-                  : second != nullptr ? second->count(step, x, attr)
-                                      : conv.as<GatConvImpl>()->count(step, x);
-  if (norm == nullptr) return count_relu_dropout(step, h, second == nullptr);
-  if (const auto* of_graph = norm->as<GraphNormImpl>()) return of_graph->count(step, h);
-  return count_norm_relu_dropout(step, h, *batch_norm);
+  if (norm == nullptr) {
+    return count_relu_dropout(step, conv.count(step, x, attr), !conv.keeps_result());
+  }
+  if (const auto* of_graph = norm->as<GraphNormImpl>()) {
+    return of_graph->count(step, conv.count(step, x, attr));
+  }
+  return conv.count_to_norm(step, x, attr, *norm->as<torch::nn::BatchNorm1dImpl>());
+}
+
+std::shared_ptr<ConvImpl> make_conv(const GatConfig& config, int64_t inputs) {
+  const int64_t hidden = config.hidden, heads = config.heads, edges = config.edge_features;
+  if (config.conv == "gatv2") return GatV2Conv(inputs, hidden, heads, edges).ptr();
+  if (config.conv == "gcn") return GcnConv(inputs, hidden).ptr();
+  if (config.conv == "sage") return SageConv(inputs, hidden).ptr();
+  if (config.conv == "gine") return GineConv(inputs, hidden, edges, config.norm).ptr();
+  if (config.conv == "pna") return PnaConv(inputs, hidden, edges).ptr();
+  if (config.conv == "transformer") return TransformerConv(inputs, hidden, heads, edges).ptr();
+  if (config.is_gin()) return GinConv(inputs, hidden, config.conv == "gin", config.norm).ptr();
+  return GatConv(inputs, hidden, heads).ptr();
 }
 
 Value count_pool(StepCount& step, const Value& x, const std::string& kind) {
@@ -70,21 +72,14 @@ at::Tensor pool(const at::Tensor& x_NC, const std::string& kind,
 }  // namespace
 
 GraphClassifierImpl::GraphClassifierImpl(const GatConfig& config) : config_(config) {
-  const bool second = config.conv == "gatv2";
-  input =
-      register_module("input", Input(config.num_ids, config.node_features, config.embedding_dim,
-                                     config, second ? config.edge_features : 0, config.has_ids));
+  input = register_module("input",
+                          Input(config.num_ids, config.node_features, config.embedding_dim, config,
+                                config.reads_edges() ? config.edge_features : 0, config.has_ids));
   register_module("convs", convs);
   if (config.norm != "none") register_module("norms", norms);
   int64_t width = input->width();
   for (int64_t i = 0; i < config.layers; ++i) {
-    if (config.is_plain()) {
-      convs->push_back(GinConv(width, config.hidden, config.conv == "gin", config.norm));
-    } else if (second) {
-      convs->push_back(GatV2Conv(width, config.hidden, config.heads, config.edge_features));
-    } else {
-      convs->push_back(GatConv(width, config.hidden, config.heads));
-    }
+    convs->push_back(make_conv(config, width));
     width = config.width();
     if (config.norm == "graph") norms->push_back(GraphNorm(width));
     if (config.norm == "batch") norms->push_back(torch::nn::BatchNorm1d(width));
@@ -123,6 +118,14 @@ void GraphClassifierImpl::keep_monotone() {
   }
 }
 
+void GraphClassifierImpl::fit_degrees(const graph::GraphStore& store,
+                                      std::span<const int64_t> ids) {
+  if (config_.conv != "pna") return;
+  const double mean = graph::mean_log_degree(store, ids);
+  const at::NoGradGuard no_grad;
+  for (const auto& conv : *convs) conv->as<PnaConvImpl>()->mean_log_degree.fill_(mean);
+}
+
 at::Tensor GraphClassifierImpl::pooled(const kernels::BatchTensors& given) {
   kernels::BatchTensors batch = given;
   if (reads_edges()) batch.edge_attr_ED = input->edges(given);
@@ -130,7 +133,8 @@ at::Tensor GraphClassifierImpl::pooled(const kernels::BatchTensors& given) {
   at::Tensor h = input->forward(batch);
   std::vector<at::Tensor> states;
   for (std::size_t i = 0; i < convs->size(); ++i) {
-    const auto conv = convs->ptr(i), norm = i < norms->size() ? norms->ptr(i) : nullptr;
+    const auto conv = convs->ptr<ConvImpl>(i);
+    const auto norm = i < norms->size() ? norms->ptr(i) : nullptr;
     const auto body = [conv, norm, p, i, batch](const at::Tensor& x, bool first) {
       return layer(*conv, norm.get(), x, p, kConv + static_cast<uint32_t>(i), batch, first);
     };
@@ -164,7 +168,8 @@ Value GraphClassifierImpl::count_pooled(StepCount& step) const {
   std::vector<Value> states;
   for (std::size_t i = 0; i < convs->size(); ++i) {
     tape.enter("layer " + std::to_string(i));
-    const auto conv = convs->ptr(i), norm = i < norms->size() ? norms->ptr(i) : nullptr;
+    const auto conv = convs->ptr<ConvImpl>(i);
+    const auto norm = i < norms->size() ? norms->ptr(i) : nullptr;
     h = step.checkpoint(h, [&step, conv, norm, attr](const Value& x) {
       return count_layer(step, *conv, norm.get(), x, attr);
     });

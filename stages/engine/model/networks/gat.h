@@ -1,14 +1,15 @@
-// GraphClassifier: layers of graph attention or of sums over neighbours, jumping knowledge, a pool
-// and a perceptron. forward() only.
+// GraphClassifier: layers of a graph convolution (conv.h), jumping knowledge, a pool and a
+// perceptron. forward() only.
 #pragma once
 
 #include <torch/nn/module.h>
 #include <torch/nn/modules/container/modulelist.h>
 
+#include <span>
 #include <vector>
 
+#include "engine/graph/graph_store.h"
 #include "engine/model/config/config.h"
-#include "engine/model/layers/gatv2_conv.h"
 #include "engine/model/layers/gin_conv.h"
 #include "engine/model/layers/graph_norm.h"
 #include "engine/model/layers/input.h"
@@ -29,6 +30,9 @@ class GraphClassifierImpl : public torch::nn::Module {
   at::Tensor pooled(const kernels::BatchTensors& batch);
   at::Tensor classify(const at::Tensor& pooled_GF, const kernels::BatchTensors& batch);
 
+  /// Takes from the training graphs `ids` what the layers are to know of them.
+  void fit_degrees(const graph::GraphStore& store, std::span<const int64_t> ids);
+
   /// Sets negative weights to 0 where config().monotone says so, in place; of class 0 positive
   /// ones, so that log-odds grow. For after each step of training.
   void keep_monotone();
@@ -38,12 +42,12 @@ class GraphClassifierImpl : public torch::nn::Module {
 
   const GatConfig& config() const { return config_; }
   /// Whether batches must carry edge features.
-  bool reads_edges() const { return config_.conv == "gatv2"; }
+  bool reads_edges() const { return config_.reads_edges(); }
 
   bool checkpointing = false;  ///< compute each layer again in backward; changes no result
 
   Input input{nullptr};
-  torch::nn::ModuleList convs;  ///< GatConv, GatV2Conv or GinConv
+  torch::nn::ModuleList convs;  ///< each a ConvImpl
   torch::nn::ModuleList norms;  ///< GraphNorm or BatchNorm1d; empty without
   JumpingLstm jk{nullptr};      ///< null if states are concatenated
   Perceptron head{nullptr};

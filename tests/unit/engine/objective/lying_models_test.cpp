@@ -81,8 +81,11 @@ TEST_CASE("what a configuration needs at least is near to what its model has", "
     for (model::GatConfig config : {model::GatConfig::teacher(53), model::GatConfig::student(9)}) {
       config.id_embedding = embedding;
       check(config);
+      for (const std::string& conv : model::conv_names()) {
+        config.conv = conv;
+        check(config);
+      }
       config.conv = "gatv2";
-      check(config);
       config.jk = "lstm";
       check(config);
     }

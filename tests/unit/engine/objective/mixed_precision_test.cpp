@@ -112,7 +112,10 @@ TEST_CASE("gradients of a classifier in mixed precision are near those of 32 bit
   };
   for (const Form& form :
        {Form{"gat", "none", "cat", "cross_entropy"}, Form{"gatv2", "graph", "cat", "cross_entropy"},
-        Form{"gat", "graph", "lstm", "focal"}}) {
+        Form{"gat", "graph", "lstm", "focal"}, Form{"gcn", "none", "cat", "cross_entropy"},
+        Form{"sage", "graph", "cat", "cross_entropy"}, Form{"gine", "none", "cat", "cross_entropy"},
+        Form{"pna", "graph", "cat", "cross_entropy"},
+        Form{"transformer", "none", "cat", "cross_entropy"}}) {
     INFO(form.conv << " " << form.norm << " " << form.jk << " " << form.loss);
     model::GatConfig config = model::GatConfig::student(20);
     config.conv = form.conv;

@@ -23,6 +23,7 @@ namespace {
 #include "engine/kernels/cpu/isa/simd.h"
 #include "engine/kernels/cpu/isa/vector_math.h"
 // The loops of each family stand on those above.
+#include "engine/kernels/cpu/isa/edge_loops.h"
 #include "engine/kernels/cpu/isa/gat_loops.h"
 #include "engine/kernels/cpu/isa/gat_vectors.h"
 #include "engine/kernels/cpu/isa/gatv2_loops.h"
@@ -38,6 +39,8 @@ namespace {
 template <class T>
 constexpr Tables<T> kTables = {
     .gat = {gat_forward<T>, gat_backward<T>, gatv2_forward<T>, gatv2_backward<T>},
+    .edge = {edge_relu_sums<T>, edge_relu_sums_backward<T>, edge_attention<T>,
+             edge_attention_backward<T>, edge_statistics<T>, edge_statistics_backward<T>},
     .norm = {relu_drop<T>, relu_drop_backward<T>, norm_relu_drop<T>, norm_relu<T>, column_sums<T>,
              norm_grad_sums<T>, norm_grad<T>, uniform<T>, mean_rows<T>, spread_rows<T>},
     .head = {softmax_rows<T>, sigmoid_rows<T>, head_logits<T>, head_grad_rows<T>,

@@ -11,6 +11,7 @@
 // would be free to pick that copy for the whole program.
 #pragma once
 
+#include "engine/kernels/cpu/isa/edge_table.h"
 #include "engine/kernels/cpu/isa/gat_table.h"
 #include "engine/kernels/cpu/isa/head_table.h"
 #include "engine/kernels/cpu/isa/norm_table.h"
@@ -25,6 +26,7 @@ namespace kdgat::kernels::isa {
 template <class T>
 struct Tables {
   GatTable<T> gat;
+  EdgeTable<T> edge;
   NormTable<T> norm;
   HeadTable<T> head;
   PathTable<T> path;

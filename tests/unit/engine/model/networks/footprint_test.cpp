@@ -163,6 +163,23 @@ TEST_CASE("a step of a classifier of several classes needs what is counted",
   }
 }
 
+TEST_CASE("a step of a classifier of every convolution needs what is counted",
+          "[memory][footprint][convs]") {
+  for (const std::string& conv : conv_names()) {
+    for (const char* norm : {"batch", "none", "graph"}) {
+      GatConfig config = of_classes(conv, norm, "mean", 3);
+      if (config.kind().has_heads) config.heads = 4;
+      compare(conv + ", norm " + norm, config, {64, 256});
+    }
+    FootprintOptions in_16_bits;
+    in_16_bits.precision = "bf16-mixed";
+    compare(conv + " in 16 bits", of_classes(conv, "graph", "mean", 3), {64, 256}, in_16_bits);
+    GatConfig narrow = of_classes(conv, "batch", "sum", 3);
+    narrow.hidden = 6;  // fewer than the features of nodes
+    compare(conv + ", narrow", narrow, {64, 256});
+  }
+}
+
 /// For graphs without identifiers.
 VgaeConfig without_ids(VgaeConfig out) {
   out.num_ids = 1;

@@ -7,6 +7,7 @@
 // The others need torch's macros gone.
 #include "engine/kernels/gat.h"
 #include "engine/kernels/norm.h"
+#include "engine/model/layers/gatv2_conv.h"
 #include "engine/model/networks/gat.h"
 #include "engine/model/networks/vgae.h"
 #include "kdgat/error.h"
