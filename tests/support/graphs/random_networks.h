@@ -34,7 +34,7 @@ class RandomNetwork {
     const int64_t wide = config.width();
     for (int64_t i = 0; i < config.layers; ++i) {
       const std::string number = std::to_string(i), conv = "convs." + number;
-      if (config.is_plain()) {
+      if (config.is_gin()) {
         if (config.conv == "gin") add(conv + ".eps", {1}, -0.5, 0.5);
         linear(conv + ".lin_1", width, wide);
         norm(config.norm, conv + ".norm", wide);
