@@ -21,7 +21,7 @@ if(NOT KDGAT_ENGINE)
 endif()
 kdgat_add_stage(adapt)
 kdgat_add_stage(autoencoder)
-kdgat_add_stage(classifier classifier_options)
+kdgat_add_stage(classifier classifier_options regressor)
 set_source_files_properties(stages/classifier/classifier_options.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 kdgat_add_stage(classify)
 kdgat_add_stage(curriculum)
@@ -30,7 +30,7 @@ kdgat_add_stage(detector
   training)
 kdgat_add_stage(distill)
 target_link_libraries(kdgat_stage_distill PUBLIC kdgat_stage_autoencoder kdgat_stage_classifier)
-kdgat_add_stage(evaluate ablation beside class_evaluation report)
+kdgat_add_stage(evaluate ablation beside class_evaluation number_evaluation parts report)
 kdgat_add_stage(export
   c_check c_format c_size check_windows export_formats made_up_frames network_check onnx_check
   onnx_format run_program verify_page written_folder)

@@ -281,6 +281,7 @@ if(KDGAT_ENGINE)
     tests/cli/fields/space/next_neurons_test.cpp
     tests/cli/fields/texts/textgcn_test.cpp
     tests/cli/graphs_test.cpp
+    tests/cli/regression_test.cpp
     tests/cli/hostile_test.cpp
     tests/cli/installed_test.cpp
     tests/cli/json_test.cpp

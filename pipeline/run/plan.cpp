@@ -406,8 +406,9 @@ void check_domains(const Plan& plan, const PluginCatalog& catalog, const DataKin
   }
   const std::string hint = fitting.empty() ? "no stage here reads such data"
                                            : "stages for such data: " + joined(fitting, ", ");
-  const std::string classes =
-      std::to_string(data.classes) + (data.classes == 1 ? " class" : " classes");
+  const std::string classes = data.classes == 0 ? " without classes"
+                                                : " of " + std::to_string(data.classes) +
+                                                      (data.classes == 1 ? " class" : " classes");
   std::vector<Diagnostic> problems, unmade_ports;
   for (const PlannedStep& step : plan.steps) {
     const PluginDescription& plugin = *catalog.find(step.spec.stage);
@@ -427,7 +428,7 @@ void check_domains(const Plan& plan, const PluginCatalog& catalog, const DataKin
       problems.push_back({step.spec.where,
                           step.spec.name + ": the stage " + step.spec.stage +
                               " reads data of the domain " + port.domain + ", this is " + domain +
-                              (is_named ? " of " + classes : ""),
+                              (is_named ? classes : ""),
                           hint});
     }
   }

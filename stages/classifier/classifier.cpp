@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "classifier/regressor.h"
+#include "engine/graph/section_facts.h"
 #include "engine/objective/distillation.h"
 #include "engine/setup/labelled_graphs.h"
 #include "engine/setup/network_setup.h"
@@ -37,7 +39,7 @@ class GatDetector
 
   train::Parts choose_parts(const train::Data& data, const Host* host) const override {
     if (train::is_labelled_graphs(data.store)) {
-      if (host != nullptr) say_what_is_dropped(data.store.edge_features(), *host);
+      if (host != nullptr) say_what_is_dropped(options_, data.store.edge_features(), *host);
       return parts_of_classes(data, host);
     }
     const std::vector<int64_t> train = data.part("train"), val = data.part("val");
@@ -145,26 +147,12 @@ class GatDetector
           "a classifier needs graphs of two classes, these have " + std::to_string(graphs.classes),
           "kdgat data inspect shows the classes");
     }
-    if (options_.kind().needs_edges && graphs.edge_features == 0) {
-      refuse("conv=" + options_.conv + " reads edge features, and the edges have none",
-             "use one of " +
-                 model::conv_list([](const model::ConvKind& kind) { return !kind.needs_edges; }));
-    }
+    require_edge_features(options_, graphs.edge_features);
     if (options_.id_embedding != "table") setup::refuse_id_embedding(options_.id_embedding);
     if (options_.focal_alpha > 0 && graphs.classes > 2) {
       refuse("focal_alpha weighs two classes, these are " + std::to_string(graphs.classes),
              "use class_weights=balanced");
     }
-  }
-
-  /// A network without edges is there to be compared with, so it drops nothing in silence.
-  void say_what_is_dropped(int64_t edge_features, const Host& host) const {
-    if (edge_features == 0 || options_.kind().reads_edges || options_.conv == "none") return;
-    host.log("warning",
-             "conv=" + options_.conv + " does not read the features of edges (" +
-                 std::to_string(edge_features) + "): " +
-                 model::conv_list([](const model::ConvKind& kind) { return kind.reads_edges; }) +
-                 " do");
   }
 
   static train::Parts parts_of_classes(const train::Data& data, const Host* host) {
@@ -201,15 +189,26 @@ StageInfo Classifier::info() {
   return out;
 }
 
+namespace {
+
+/// What learns the graphs of a request: classes, or numbers.
+std::unique_ptr<setup::NetworkSetup> setup_for(const ClassifierOptions& options,
+                                               const Request& request) {
+  if (graph::targets_of(request.input("graphs").facts) > 0) {
+    return std::make_unique<Regressor>("gat", options);
+  }
+  return std::make_unique<GatDetector>("gat", options);
+}
+
+}  // namespace
+
 nlohmann::json Classifier::plan(const Options& options, const Request& request) {
-  GatDetector detector("gat", options);
-  return setup::plan_network(detector, {options, options, &options}, request);
+  return setup::plan_network(*setup_for(options, request), {options, options, &options}, request);
 }
 
 nlohmann::json Classifier::run(const Options& options, const Request& request, Host& host) {
-  GatDetector detector("gat", options);
-  return setup::run_network(detector, {options, options, &options}, train::result_options(options),
-                            request, host);
+  return setup::run_network(*setup_for(options, request), {options, options, &options},
+                            train::result_options(options), request, host);
 }
 
 }  // namespace kdgat::classifier

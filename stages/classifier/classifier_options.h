@@ -23,6 +23,7 @@ struct ClassifierOptions : train::TrainOptions,
   double focal_gamma = 2;
   double focal_alpha = 0;
   std::string class_weights = "none";
+  std::string regression_loss = objective::number_loss_names().front();
 
   static auto table() {
     using O = ClassifierOptions;
@@ -67,6 +68,11 @@ struct ClassifierOptions : train::TrainOptions,
                 "class_weights", &O::class_weights,
                 "What a graph counts in the loss: the same, or balanced, by how rare its class is.")
                 .choices({"none", "balanced"})
+                .later(),
+            field("regression_loss", &O::regression_loss, Purpose::kLoss,
+                  "What is minimised where numbers are predicted, in deviations of each target. " +
+                      objective::number_losses_help() + ".")
+                .choices(objective::number_loss_names())
                 .later()},
         model::GatForm::table(), train::SamplingOptions::table(), objective::KdOptions::table(),
         train::TrainOptions::table());

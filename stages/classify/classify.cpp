@@ -3,8 +3,10 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <numeric>
 #include <span>
 #include <string>
@@ -16,6 +18,8 @@
 #include "engine/graph/graph_arrays.h"
 #include "engine/model/model_file.h"
 #include "engine/objective/class_scorer.h"
+#include "engine/objective/load_scorer.h"
+#include "engine/objective/number_objective.h"
 #include "engine/setup/trained_model.h"
 #include "kdgat/kinds.h"
 #include "kdgat/text.h"
@@ -26,38 +30,152 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// A model and what its file says of graphs.
-struct Model {
-  objective::ClassScorer scorer;
-  std::vector<std::string> classes;
-  json data;  ///< train::layout_of() the graphs that it was trained on
-  fs::path path;
+/// A model, and what it says of each graph.
+class Said {
+ public:
+  explicit Said(const model::TrainedModel& made)
+      : data_(made.header.data), model_(made.header.name), path_(made.path()) {}
+  virtual ~Said() = default;
+  Said(const Said&) = delete;
+  Said& operator=(const Said&) = delete;
+
+  /// train::layout_of() the graphs that the model was trained on.
+  const json& made_for() const { return data_; }
+  virtual std::vector<std::string> columns() const = 0;
+  virtual bool with_edge_attr() const = 0;
+  virtual void read(const graph::GraphBatch& batch) = 0;
+  /// Of graph `row` of the batch, which is `g` of the graphs: values by column.
+  virtual void add(std::size_t row, const graph::GraphStoreData& graphs, std::size_t g,
+                   json& values) const = 0;
+  virtual json metrics() const = 0;
+  virtual std::string words() const = 0;
+
+ protected:
+  /// The texts of a list that the file has.
+  std::vector<std::string> names(const char* key) const {
+    const json found = data_.value(key, json());
+    const bool are_names =
+        found.is_array() &&
+        std::all_of(found.begin(), found.end(), [](const json& one) { return one.is_string(); });
+    if (are_names) return found.get<std::vector<std::string>>();
+    throw Error(ExitCode::kData,
+                path_.string() + ": a " + model_ + ", and not a model of labelled graphs",
+                "kdgat run --preset graphs --data FOLDER trains one");
+  }
+  void require_count(const char* of, std::size_t named, int64_t said) const {
+    if (static_cast<int64_t>(named) == said) return;
+    throw Error(ExitCode::kData, path_.string() + ": names " + std::to_string(named) + " " + of +
+                                     " of " + std::to_string(said));
+  }
+
+ private:
+  json data_;
+  std::string model_;
+  fs::path path_;
 };
 
-Model load(const fs::path& given, torch::Device device) {
+/// A class, and its probability or an error.
+class SaidOfClasses : public Said {
+ public:
+  SaidOfClasses(const model::TrainedModel& made, torch::Device device)
+      : Said(made), scorer_(made, device), classes_(names("classes")) {
+    require_count("classes", classes_.size(), scorer_.classes());
+    if (scorer_.autoencoder() != nullptr) {
+      numbers_ = {"error"};
+      return;
+    }
+    for (const std::string& name : classes_) numbers_.push_back("p " + name);
+  }
+
+  std::vector<std::string> columns() const override {
+    std::vector<std::string> out = {"graph", "label", "predicted"};
+    out.insert(out.end(), numbers_.begin(), numbers_.end());
+    return out;
+  }
+  bool with_edge_attr() const override { return scorer_.with_edge_attr(); }
+  void read(const graph::GraphBatch& batch) override {
+    objective::AutoencoderObjective* autoencoder = scorer_.autoencoder();
+    rows_ = (autoencoder != nullptr ? autoencoder->score(batch) : scorer_.probabilities(batch))
+                .contiguous();
+  }
+  void add(std::size_t row, const graph::GraphStoreData& graphs, std::size_t g,
+           json& values) const override {
+    const float* of_row = rows_.const_data_ptr<float>() + row * numbers_.size();
+    values["predicted"] = classes_[predicted({of_row, numbers_.size()})];
+    values["label"] = graphs.y[g] < 0
+                          ? ""
+                          : graphs.sections.targets->classes[static_cast<std::size_t>(graphs.y[g])];
+    for (std::size_t c = 0; c < numbers_.size(); ++c) values[numbers_[c]] = of_row[c];
+  }
+  json metrics() const override { return {{"classes", classes_.size()}}; }
+  std::string words() const override {
+    return "each of " + std::to_string(classes_.size()) + " classes";
+  }
+
+ private:
+  std::size_t predicted(std::span<const float> row) const {
+    if (numbers_.size() == 1) return static_cast<double>(row[0]) > scorer_.threshold() ? 1 : 0;
+    return static_cast<std::size_t>(std::max_element(row.begin(), row.end()) - row.begin());
+  }
+
+  mutable objective::ClassScorer scorer_;
+  std::vector<std::string> classes_, numbers_;
+  at::Tensor rows_;
+};
+
+/// Numbers: of each target what the input has, and what is predicted.
+class SaidOfNumbers : public Said {
+ public:
+  SaidOfNumbers(const model::TrainedModel& made, torch::Device device)
+      : Said(made),
+        scorer_(objective::load_scorer(made.path(), device)),
+        numbers_(dynamic_cast<objective::NumberObjective*>(scorer_.get())),
+        targets_(names("targets")) {
+    require_count("targets", targets_.size(),
+                  numbers_ == nullptr ? 0 : numbers_->model()->config().classes);
+  }
+
+  std::vector<std::string> columns() const override {
+    std::vector<std::string> out = {"graph"};
+    for (const std::string& name : targets_) {
+      out.push_back(name);
+      out.push_back("predicted " + name);
+    }
+    return out;
+  }
+  bool with_edge_attr() const override { return numbers_->with_edge_attr(); }
+  void read(const graph::GraphBatch& batch) override { rows_ = numbers_->predict(batch); }
+  void add(std::size_t row, const graph::GraphStoreData& graphs, std::size_t g,
+           json& values) const override {
+    const std::vector<float>& given = graphs.sections.targets->values;
+    const bool is_given = given.size() == targets_.size() * graphs.y.size();
+    for (std::size_t t = 0; t < targets_.size(); ++t) {
+      values["predicted " + targets_[t]] = rows_.const_data_ptr<float>()[row * targets_.size() + t];
+      const float value = is_given ? given[g * targets_.size() + t] : std::nanf("");
+      values[targets_[t]] = std::isnan(value) ? json("") : json(value);
+    }
+  }
+  json metrics() const override { return {{"targets", targets_.size()}}; }
+  std::string words() const override {
+    return targets_.size() == 1 ? "a number predicted of each"
+                                : std::to_string(targets_.size()) + " numbers predicted of each";
+  }
+
+ private:
+  std::unique_ptr<train::Scorer> scorer_;
+  objective::NumberObjective* numbers_;
+  std::vector<std::string> targets_;
+  at::Tensor rows_;
+};
+
+std::unique_ptr<Said> load(const fs::path& given, torch::Device device) {
   const model::TrainedModel made = model::open_model(given);
-  const json classes = made.header.data.value("classes", json());
-  const bool are_names =
-      classes.is_array() &&
-      std::all_of(classes.begin(), classes.end(), [](const json& c) { return c.is_string(); });
-  if (!are_names) {
-    throw Error(
-        ExitCode::kData,
-        made.path().string() + ": a " + made.header.name + ", and not a model of labelled graphs",
-        "kdgat run --preset graphs --data FOLDER trains one");
-  }
-  Model out{objective::ClassScorer(made, device), classes.get<std::vector<std::string>>(),
-            made.header.data, made.path()};
-  if (std::ssize(out.classes) != out.scorer.classes()) {
-    throw Error(ExitCode::kData, made.path().string() + ": names " +
-                                     std::to_string(out.classes.size()) + " classes of " +
-                                     std::to_string(out.scorer.classes()));
-  }
-  return out;
+  if (made.header.data.contains("targets")) return std::make_unique<SaidOfNumbers>(made, device);
+  return std::make_unique<SaidOfClasses>(made, device);
 }
 
 /// The graphs of `source`, read as those that the model was trained on.
-graph::GraphStoreData read(const ClassifyOptions& options, const Model& model,
+graph::GraphStoreData read(const ClassifyOptions& options, const json& made_for,
                            const Request& request, const Host& host) {
   const fs::path source = request.input("graphs").path;
   const std::optional<data::GraphsInput> input = data::find_graphs(source, options.format);
@@ -68,7 +186,8 @@ graph::GraphStoreData read(const ClassifyOptions& options, const Model& model,
                     "arrays",
                 "kdgat data import --help shows the forms");
   }
-  auto how = data::own_options<data::GraphsOptions>(model.data.value("import", json::object()));
+  auto how = data::own_options<data::GraphsOptions>(made_for.value("import", json::object()));
+  how.task = made_for.contains("targets") ? "regression" : "classes";
   data::Notes warnings;
   const auto done = [&host](int64_t) {
     if (const ExitCode code = host.cancelled(); code != ExitCode::kOk) {
@@ -81,65 +200,24 @@ graph::GraphStoreData read(const ClassifyOptions& options, const Model& model,
   const json here = {{"node_features", out.node_feature_names},
                      {"edge_features", out.edge_feature_names}};
   for (const char* name : {"node_features", "edge_features"}) {
-    if (model.data.value(name, json()) == here.at(name)) continue;
+    if (made_for.value(name, json()) == here.at(name)) continue;
     throw Error(ExitCode::kData,
                 source.string() + ": other " + (name[0] == 'n' ? "node" : "edge") +
                     " features than the model was trained with: " + here.at(name).dump() +
-                    ", it takes " + model.data.value(name, json()).dump(),
+                    ", it takes " + made_for.value(name, json()).dump(),
                 "give the graphs the same columns, in the same order");
   }
   return out;
 }
 
-std::string column_of(const std::string& name) { return "p " + name; }
-
-/// What is said of each graph beside its class: by name, a number for each of the batch, row by
-/// row.
-class Said {
- public:
-  explicit Said(Model& model) : model_(model) {
-    if (model.scorer.autoencoder() != nullptr) {
-      columns_ = {"error"};
-      return;
-    }
-    for (const std::string& name : model.classes) columns_.push_back(column_of(name));
-  }
-
-  const std::vector<std::string>& columns() const { return columns_; }
-  void read(const graph::GraphBatch& batch) {
-    objective::AutoencoderObjective* autoencoder = model_.scorer.autoencoder();
-    rows_ =
-        (autoencoder != nullptr ? autoencoder->score(batch) : model_.scorer.probabilities(batch))
-            .contiguous();
-  }
-  /// Of graph `g` of the batch.
-  std::span<const float> row(std::size_t g) const {
-    return {rows_.const_data_ptr<float>() + g * columns_.size(), columns_.size()};
-  }
-  std::size_t predicted(std::span<const float> row) const {
-    if (model_.scorer.autoencoder() != nullptr) {
-      return static_cast<double>(row[0]) > model_.scorer.threshold() ? 1 : 0;
-    }
-    return static_cast<std::size_t>(std::max_element(row.begin(), row.end()) - row.begin());
-  }
-
- private:
-  Model& model_;
-  std::vector<std::string> columns_;
-  at::Tensor rows_;
-};
-
 }  // namespace
 
 json Classify::run(const Options& options, const Request& request, Host& host) {
-  Model model = load(request.input("model").path, setup::prepare_scoring(request, host));
-  const graph::GraphStoreData data = read(options, model, request, host);
+  const auto said = load(request.input("model").path, setup::prepare_scoring(request, host));
+  const graph::GraphStoreData data = read(options, said->made_for(), request, host);
   const arrays::Column<int32_t> order = graph::target_order_of(data);
   const graph::GraphArrays arrays = graph::arrays_of(data, order);
-  Said said(model);
-  json columns = {"graph", "label", "predicted"};
-  for (const std::string& name : said.columns()) columns.push_back(name);
-  host.metrics("columns", 0, {{"columns", columns}});
+  host.metrics("columns", 0, {{"columns", said->columns()}});
 
   std::vector<int64_t> ids(data.y.size());
   std::iota(ids.begin(), ids.end(), int64_t{0});
@@ -154,22 +232,19 @@ json Classify::run(const Options& options, const Request& request, Host& host) {
       throw Error(code, "interrupted after " + std::to_string(first) + " graphs");
     }
     const auto some = std::span(ids).subspan(first, std::min(kGraphs, ids.size() - first));
-    graph::gather(arrays, some, model.scorer.with_edge_attr(), batch);
-    said.read(batch);
+    graph::gather(arrays, some, said->with_edge_attr(), batch);
+    said->read(batch);
     for (std::size_t i = 0; i < some.size(); ++i) {
       const auto g = static_cast<std::size_t>(some[i]);
-      const std::span<const float> row = said.row(i);
-      json values = {{"graph", data.row_begin[g]},
-                     {"predicted", model.classes[said.predicted(row)]}};
-      values["label"] =
-          data.y[g] < 0 ? "" : data.sections.targets->classes[static_cast<std::size_t>(data.y[g])];
-      for (std::size_t c = 0; c < row.size(); ++c) values[said.columns()[c]] = row[c];
+      json values = {{"graph", data.row_begin[g]}};
+      said->add(i, data, g, values);
       host.metrics("row", data.row_begin[g], values);
     }
   }
-  return {{"metrics", {{"graphs", ids.size()}, {"classes", model.classes.size()}}},
-          {"summary", grouped(std::ssize(ids)) + " graphs, each of " +
-                          std::to_string(model.classes.size()) + " classes"}};
+  json metrics = said->metrics();
+  metrics["graphs"] = ids.size();
+  return {{"metrics", std::move(metrics)},
+          {"summary", grouped(std::ssize(ids)) + " graphs, " + said->words()}};
 }
 
 StageInfo Classify::info() {

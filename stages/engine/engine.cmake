@@ -221,7 +221,8 @@ kdgat_add_room(kdgat_engine stages/engine/model/layers
   mean_convs noise norm recompute step_count)
 kdgat_add_room(kdgat_engine stages/engine/objective
   autoencoder_objective class_scorer classification_loss classifier_objective distillation
-  footprint fusion_scorer fusion_state kd_options load_scorer teacher teacher_cache)
+  footprint fusion_scorer fusion_state kd_options load_scorer number_objective teacher
+  teacher_cache)
 kdgat_add_room(kdgat_engine stages/engine/setup
   finish labelled_graphs network_setup trained_model training_stage)
 kdgat_add_room(kdgat_engine stages/engine/train

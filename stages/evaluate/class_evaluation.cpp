@@ -15,6 +15,7 @@
 #include "engine/setup/trained_model.h"
 #include "engine/train/metrics/class_metrics.h"
 #include "engine/train/scoring.h"
+#include "evaluate/parts.h"
 #include "kdgat/text.h"
 
 namespace kdgat::evaluate {
@@ -23,11 +24,6 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kMajority = "majority class";
-
-/// "test/a" is shown as "a".
-std::string shown(const std::string& part) {
-  return part.rfind("test/", 0) == 0 ? part.substr(5) : part;
-}
 
 /// What a model says of graphs that have a label.
 struct ClassPredictions {
@@ -50,7 +46,7 @@ class ClassEvaluation {
     models_.push_back({input.step, model::parameters_of(made.file)});
     for (const std::string& part : parts()) {
       ClassPredictions& p = kept_.emplace_back(labelled_graphs(part));
-      const std::string name = input.step + "/" + shown(part);
+      const std::string name = input.step + "/" + shown_part(part);
       const auto total = static_cast<int64_t>(p.graph.size());
       p.probability = train::score_all(
           data_.store, p.graph, scorer.with_edge_attr(),
@@ -104,7 +100,7 @@ class ClassEvaluation {
     for (const std::string& part : parts()) {
       bool is_first = true;
       for (json& row : rows_) {
-        if (row.at(0) != shown(part)) continue;
+        if (row.at(0) != shown_part(part)) continue;
         out.table->rows.push_back(row);
         if (!std::exchange(is_first, false)) out.table->rows.back()[0] = "";
       }
@@ -120,16 +116,7 @@ class ClassEvaluation {
   int64_t count() const { return static_cast<int64_t>(classes_.size()); }
 
   std::vector<std::string> parts() const {
-    std::vector<std::string> out;
-    for (const auto& [part, ids] : data_.split.parts) {
-      const bool is_test = part.rfind("test", 0) == 0;
-      const bool is_wanted =
-          wanted_.empty() || std::find(wanted_.begin(), wanted_.end(), part) != wanted_.end();
-      if (part == "val" || (is_test && is_wanted)) out.push_back(part);
-    }
-    std::sort(out.begin(), out.end(), [](const std::string& a, const std::string& b) {
-      return std::pair(a != "val", a) < std::pair(b != "val", b);
-    });
+    std::vector<std::string> out = parts_to_judge(data_, wanted_);
     std::erase_if(out,
                   [&](const std::string& part) { return labelled_graphs(part).graph.empty(); });
     return out;
@@ -152,10 +139,10 @@ class ClassEvaluation {
 
   void report(const std::string& step, const std::string& part, const ClassPredictions& p) {
     const json said = train::class_report(p.probability, p.label, count());
-    json& place = part == "val" ? metrics_[step] : metrics_["test"][step][shown(part)];
+    json& place = part == "val" ? metrics_[step] : metrics_["test"][step][shown_part(part)];
     place["core"] = said.at("core");
     place["additional"]["confusion"] = said.at("confusion");
-    json row = {shown(part), step, p.graph.size()};
+    json row = {shown_part(part), step, p.graph.size()};
     for (const train::ClassMetric* one : train::in_tables(train::metrics_of_classes())) {
       row.push_back(one->text(said.at("core").at(std::string(one->name))));
     }
@@ -164,7 +151,7 @@ class ClassEvaluation {
       const json& of_class = said.at("classes").at(c);
       place["additional"]["classes"][classes_[c]] = of_class;
       if (step == kMajority || part == "val") continue;
-      json cells = {classes_[c], shown(part), step, of_class.at("n_samples")};
+      json cells = {classes_[c], shown_part(part), step, of_class.at("n_samples")};
       for (const char* name : {"precision", "recall", "f1", "auc"}) {
         cells.push_back(format_number("%.3f", of_class.at(name)));
       }
@@ -195,10 +182,7 @@ class ClassEvaluation {
 
 json evaluate_classes(const EvaluateOptions& options, const train::Data& data,
                       const Request& request, const Host& host) {
-  if (options.ablate != "none") {
-    throw Error(ExitCode::kUsage, "ablate=" + options.ablate + " is for windows of logs",
-                "what the edges of labelled graphs give, a classifier with conv=none shows");
-  }
+  refuse_ablation(options);
   const torch::Device device = setup::prepare_scoring(request, host);
   ClassEvaluation evaluation(data, options.parts, host);
   for (const Input& input : request.inputs.at("models")) evaluation.add(input, device);

@@ -21,6 +21,7 @@
 #include "evaluate/ablation.h"
 #include "evaluate/beside.h"
 #include "evaluate/class_evaluation.h"
+#include "evaluate/number_evaluation.h"
 #include "evaluate/report.h"
 #include "kdgat/atomic_file.h"
 
@@ -315,7 +316,9 @@ json Evaluate::plan(const Options&, const Request& request) {
   };
   const json& facts = request.input("graphs").facts;  // none = of unknown data
   const bool has_classes = facts.contains(graph::kClassifiedFacts);
-  if (facts.empty() || has_classes) add(train::metrics_of_classes());
+  const bool has_targets = graph::targets_of(facts) > 0;
+  if (facts.empty() || (has_classes && !has_targets)) add(train::metrics_of_classes());
+  if (facts.empty() || has_targets) add(train::metrics_of_numbers());
   if (!has_classes) add(train::metrics());
   return {{"figures", std::move(names)}};
 }
@@ -329,6 +332,7 @@ json Evaluate::run(const Options& options, const Request& request, Host& host) {
                   "kdgat data inspect shows the parts");
     }
   }
+  if (train::has_targets(data.store)) return evaluate_numbers(options, data, request, host);
   if (train::is_labelled_graphs(data.store)) return evaluate_classes(options, data, request, host);
   const torch::Device device = setup::prepare_scoring(request, host);
   Evaluation evaluation(options, data, request, host);

@@ -1,6 +1,7 @@
 """Of kdgat.save: what it writes is what the program reads, and what it refuses."""
 import os
 import pathlib
+import shutil
 import stat
 import tempfile
 import types
@@ -104,6 +105,16 @@ class Save(unittest.TestCase):
         self.assertTrue(stat.S_ISFIFO(pipe.lstat().st_mode) and null.is_symlink() and full.is_symlink())
         self.assertEqual({entry.name for entry in self.folder.iterdir()}, {"null", "full", "pipe", self.file.name})
 
+    @support.needs_program
+    def test_numbers_to_predict_are_saved_as_they_are(self):
+        for values in ([0.5, 2.0, None], [[1.5, 2], None, [3, -1]], [7 * i for i in range(30)]):
+            with self.subTest(values=values):
+                kdgat.save([data(2, [(0, 1)], value) for value in values], self.file)
+                found = [graph["target"] for graph in self.imported()]
+                shutil.rmtree(self.folder / "data")
+                wanted = [np.full(len(found[0]), np.nan) if value is None else np.atleast_1d(value) for value in values]
+                np.testing.assert_array_equal(np.array(found), np.array(wanted, np.float32))
+
     def test_a_name_with_a_null_byte_is_refused(self):
         with self.assertRaisesRegex(kdgat.Error, "null byte"):
             kdgat.save([data(2, [(0, 1)], 0)], "a\0b")
@@ -114,9 +125,8 @@ class Save(unittest.TestCase):
                                "not finite": [types.SimpleNamespace(x=[[np.nan]], edge_index=[[], []], y=0)],
                                "x of graph 1 has 1 columns, of graph 0 3": [
                                    good, types.SimpleNamespace(x=[[1.0]], edge_index=[[], []], y=0)],
-                               "y of graph 0 is 0.5, not the number or name of a class": [data(2, [], 0.5)],
                                "y of graph 1 is 1.5, not the number": [data(2, [], "1"), data(2, [], "1.5")],
-                               "y has 30 different numbers for 30 graphs": [data(2, [], 7 * i) for i in range(30)],
+                               "y has 30 different numbers for 30 graphs": [data(2, [], str(7 * i)) for i in range(30)],
                                "not one label": [data(2, [], [0, 1])],
                                "edge_attr of graph 0 has 2 rows": [data(2, [(0, 1)], 0, np.zeros((2, 1)))],
                                "edge_attr of graph 1 has None columns": [data(2, [(0, 1)], 0, np.zeros((1, 1))), good]}.items():

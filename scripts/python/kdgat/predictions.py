@@ -33,7 +33,8 @@ class Predictions(dict[str, np.ndarray]):
     time        float64   seconds of that row, where the store keeps frames; NaN = the log has no times
 
     Of labelled graphs model, part, graph, label and decision, where label and decision are numbers of classes (label -1 =
-    unknown), and for each class its probability, float32, as "probability.NAME".
+    unknown), and for each class its probability, float32, as "probability.NAME". Of graphs with numbers to predict model,
+    part, graph, and for each number float32 "target.NAME" (NaN = unknown) and "predicted.NAME".
 
     A detector's windows.csv has file, part, row, time, label, score, threshold, decision and rule (the published rule's
     score). CSV of other stages keeps its own names: columns of numbers are float64 or int64, all others str. Columns of
@@ -67,6 +68,8 @@ def read_predictions(file: pathlib.Path, store: Graphs | None) -> Predictions:
     if file.suffix != ".safetensors":
         return _of_csv(file)
     tensors = Tensors(file)
+    if "targets" in tensors.metadata:
+        return _of_numbers(tensors)
     return _of_classes(tensors) if "classes" in tensors.metadata else _of_windows(tensors, store)
 
 
@@ -86,13 +89,33 @@ def _labelled(groups: list[str], sizes: list[int]) -> Predictions:
                        part=_repeat([group.partition("/")[2].removeprefix("test/") for group in groups], sizes))
 
 
-def _of_classes(tensors: Tensors) -> Predictions:
+def _names(tensors: Tensors, of: str) -> list[str]:
+    """The list of texts that the metadata has."""
     try:
-        classes = json.loads(tensors.metadata["classes"])
+        names = json.loads(tensors.metadata[of])
     except (ValueError, RecursionError):
-        classes = None
-    if not isinstance(classes, list) or not all(isinstance(name, str) for name in classes):
-        raise Error("the names of its classes are not a list of texts", path=tensors.path)
+        names = None
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise Error(f"the names of its {of} are not a list of texts", path=tensors.path)
+    return names
+
+
+def _of_numbers(tensors: Tensors) -> Predictions:
+    targets = _names(tensors, "targets")
+    found = list(_groups(tensors, ["graph", "target", "prediction"]))
+    for group, columns in found:
+        if columns["graph"].ndim != 1 or any(columns[name].shape[1:] != (len(targets),) for name in ("target", "prediction")):
+            raise Error(f"'{group}' has not one number for each of {len(targets)} targets", path=tensors.path)
+    out = _labelled([group for group, _ in found], [len(columns["graph"]) for _, columns in found])
+    out["graph"] = np.concatenate([np.empty(0, np.int64), *(columns["graph"] for _, columns in found)])
+    for i, name in enumerate(targets):
+        for column, stored in (("target", "target"), ("predicted", "prediction")):
+            out[f"{column}.{name}"] = np.concatenate([np.empty(0, np.float32), *(c[stored][:, i] for _, c in found)])
+    return out
+
+
+def _of_classes(tensors: Tensors) -> Predictions:
+    classes = _names(tensors, "classes")
     found = list(_groups(tensors, ["graph", "label", "prediction", "probability"]))
     for group, columns in found:
         if columns["probability"].shape[1:] != (len(classes),) or any(columns[n].ndim != 1 for n in ("graph", "label", "prediction")):

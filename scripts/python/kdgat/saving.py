@@ -57,15 +57,37 @@ def label_of(data: Any, what: str) -> str | None:
     value = array.reshape(-1)[0].item()
     if isinstance(value, float):
         if not value.is_integer():
-            raise Error(f"y of {what} is {value}, not the number or name of a class: numbers to be predicted (regression) are not "
-                        "supported")
+            raise Error(f"y of {what} is {value}, not the number or name of a class")
         value = int(value)
     return str(int(value) if isinstance(value, bool) else value)
 
 
+def targets_of(graphs: Sequence[Any]) -> np.ndarray | None:
+    """Numbers to be predicted, [G] or [G, T], NaN where there is none: of graphs whose y are numbers, of which one is not whole,
+    or several a graph, or too many to be classes. None of all others."""
+    rows = []
+    for data in graphs:
+        y = getattr(data, "y", None)
+        row = None if y is None else array_of(y).reshape(-1)
+        if row is not None and row.dtype.kind not in "iubf":
+            return None
+        rows.append(row)
+    widths = {len(row) for row in rows if row is not None}
+    if len(widths) != 1 or widths == {0}:
+        return None
+    width = widths.pop()
+    table = np.stack([np.full(width, np.nan) if row is None else row.astype("<f8") for row in rows])
+    known = table[~np.isnan(table)]
+    if np.isin(known, (0, 1)).all():
+        return None
+    different = len(np.unique(known))
+    are_targets = width > 1 or (known != np.floor(known)).any() or (different > 5 and len(known) <= 2 * different)
+    return np.ascontiguousarray(table[:, 0] if width == 1 else table, "<f4") if are_targets else None
+
+
 def require_classes(labels: Sequence[str | None], path: Any) -> None:
-    """Raises Error for labels that are numbers to be predicted, as `kdgat data import` refuses them."""
-    hint = "numbers to be predicted (regression) are not supported"
+    """Raises Error for texts that are numbers to be predicted."""
+    hint = "numbers to be predicted (regression) are given as numbers, not as texts"
     numbers = {}
     for i, label in enumerate(labels):
         if label is None:
@@ -99,6 +121,7 @@ def save(dataset: Iterable[Any], path: str | os.PathLike[str], *, classes: Seque
     graphs = list(dataset)
     if not graphs:
         raise Error("no graphs to save", path=path)
+    targets = targets_of(graphs) if classes is None else None
     x, edge_index, edge_attr, labels = [], [], [], []
     for i, data in enumerate(graphs):
         what = f"graph {i}"
@@ -118,7 +141,7 @@ def save(dataset: Iterable[Any], path: str | os.PathLike[str], *, classes: Seque
             width = [None if part is None else part.shape[1] for part in (parts[0], parts[-1])]
             if width[0] != width[1]:
                 raise Error(f"{name} of {what} has {width[1]} columns, of graph 0 {width[0]}", path=path)
-        labels.append(label_of(data, what))
+        labels.append(label_of(data, what) if targets is None else None)
     if classes is None:
         require_classes(labels, path)
     names = names_in_order(label for label in labels if label is not None) if classes is None else [str(c) for c in classes]
@@ -129,7 +152,7 @@ def save(dataset: Iterable[Any], path: str | os.PathLike[str], *, classes: Seque
         elif label is not None and label not in number:
             raise Error(f"y of graph {i} is {label}, which is none of the classes", path=path)
     arrays = {"x": np.concatenate(x), "edge_index": np.concatenate(edge_index, axis=1),
-              "y": np.array([-1 if label is None else number[label] for label in labels], "<i8"),
+              "y": np.array([-1 if label is None else number[label] for label in labels], "<i8") if targets is None else targets,
               "node_ptr": np.cumsum([0] + [len(part) for part in x], dtype="<i8"),
               "edge_ptr": np.cumsum([0] + [part.shape[1] for part in edge_index], dtype="<i8")}
     if edge_attr[0] is not None:

@@ -22,4 +22,11 @@ inline int64_t classes_of(const nlohmann::json& facts) {
   return static_cast<int64_t>(found->value("classes", nlohmann::json::array()).size());
 }
 
+/// How many numbers are to be predicted of such graphs, by the same facts; 0 = none.
+inline int64_t targets_of(const nlohmann::json& facts) {
+  const auto found = facts.find(kClassifiedFacts);
+  if (found == facts.end()) return 0;
+  return static_cast<int64_t>(found->value("target_names", nlohmann::json::array()).size());
+}
+
 }  // namespace kdgat::graph

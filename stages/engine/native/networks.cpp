@@ -183,6 +183,7 @@ std::unique_ptr<GraphNetwork> built(const model::ModelHeader& header,
 
 std::string why_not_native(const model::ModelHeader& header) {
   if (header.name == "gat") {
+    if (header.config.contains("regression")) return "it predicts numbers";
     if (header.config.contains("classes")) return "more than two classes";
     const auto config = header.config.get<model::GatConfig>();
     return config.kind().is_native ? "" : "conv " + config.conv;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/objective/distillation.h"
+#include "engine/objective/number_objective.h"
 
 namespace kdgat::objective {
 namespace {
@@ -26,7 +27,11 @@ void count(StepCount& step, const model::GraphClassifierImpl& model) {
   const memory::Value logits = model.count(step);
   step.tape.enter("the loss");
   if (step.options.distilling) ClassifierDistillation::count_distance(step, logits);
-  ClassifierObjective::count(step, logits);
+  if (model.config().regression) {
+    NumberObjective::count(step, logits);
+  } else {
+    ClassifierObjective::count(step, logits);
+  }
 }
 
 /// Of a step of options.nodes, or of any size.

@@ -4,6 +4,7 @@
 #include "engine/objective/autoencoder_objective.h"
 #include "engine/objective/classifier_objective.h"
 #include "engine/objective/fusion_scorer.h"
+#include "engine/objective/number_objective.h"
 
 namespace kdgat::objective {
 
@@ -20,9 +21,10 @@ Config config_of(const model::ModelHeader& header, const file::SafetensorsFile& 
   }
 }
 
-template <class Config, class Loaded>
-std::unique_ptr<train::Scorer> rebuild(const model::ModelHeader& header,
-                                       const file::SafetensorsFile& file, torch::Device device) {
+/// The model in eval mode, with its weights.
+template <class Config>
+auto built_of(const model::ModelHeader& header, const file::SafetensorsFile& file,
+              torch::Device device) {
   const auto config = config_of<Config>(header, file);
   const model::LeastSize least = config.least_size();
   model::require_room(file, least.numbers, least.tensors);
@@ -30,7 +32,7 @@ std::unique_ptr<train::Scorer> rebuild(const model::ModelHeader& header,
   model::load_weights(*built, file);
   built->to(device);
   built->eval();
-  return std::make_unique<Loaded>(std::move(built));
+  return built;
 }
 
 }  // namespace
@@ -44,10 +46,13 @@ std::unique_ptr<train::Scorer> load_scorer(const std::filesystem::path& model_fi
   }
   const model::ModelHeader header = model::load_header(file);
   if (header.name == "vgae") {
-    return rebuild<model::VgaeConfig, AutoencoderObjective>(header, file, device);
+    return std::make_unique<AutoencoderObjective>(
+        built_of<model::VgaeConfig>(header, file, device));
   }
   if (header.name == "gat") {
-    return rebuild<model::GatConfig, ClassifierObjective>(header, file, device);
+    const auto built = built_of<model::GatConfig>(header, file, device);
+    if (built->config().regression) return std::make_unique<NumberObjective>(built, "mse");
+    return std::make_unique<ClassifierObjective>(built);
   }
   if (header.name == "fusion") {
     return load_fusion(file, config_of<model::FusionConfig>(header, file), device);

@@ -20,6 +20,16 @@ inline constexpr LossName kLosses[] = {
     {"focal", "the same, with less weight on graphs already classified well"},
 };
 
+/// Of numbers that are predicted.
+inline constexpr LossName kNumberLosses[] = {
+    {"mse", "squares of the errors"},
+    {"mae", "absolute errors, which few large ones sway less"},
+    {"huber", "squares of errors up to a deviation, absolute values from there"},
+};
+
+inline std::vector<std::string> number_loss_names() { return row_names(kNumberLosses); }
+inline std::string number_losses_help() { return rows_help(kNumberLosses); }
+
 inline std::vector<std::string> loss_names() { return row_names(kLosses); }
 /// "cross_entropy: ...; focal: ..."
 inline std::string losses_help() { return rows_help(kLosses); }

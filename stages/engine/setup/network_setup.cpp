@@ -37,6 +37,7 @@ GraphShape shape_of(const graph::GraphStore& store) {
   out.num_ids = std::max<int64_t>(1, ids);
   if (train::is_labelled_graphs(store)) {
     out.classes = static_cast<int64_t>(store.targets()->classes.size());
+    out.targets = static_cast<int64_t>(store.targets()->names.size());
   }
   return out;
 }
@@ -49,6 +50,7 @@ GraphShape shape_of(const json& facts) {
   out.edge_features = facts.value("edge_features", out.edge_features);
   out.has_ids = out.num_ids > 1;
   if (facts.contains(graph::kClassifiedFacts)) out.classes = graph::classes_of(facts);
+  out.targets = graph::targets_of(facts);
   return out;
 }
 
@@ -185,7 +187,7 @@ json run_network(NetworkSetup& detector, const NetworkOptions& options, json ide
   task.identity = std::move(identity);
   task.size = detector.size();
   task.judge = detector.judge(setup.data, *objective);
-  task.headline = "accuracy";
+  task.headline = detector.headline();
   json result =
       train::fit(training, *objective, task, setup.data.store, setup.parts, request, host);
   finish(request, detector.module(),

@@ -28,6 +28,7 @@ struct GraphShape {
   int64_t node_features = 11;
   int64_t edge_features = 11;
   int64_t classes = 2;
+  int64_t targets = 0;  ///< numbers to be predicted; then there are no classes
   bool has_ids = true;  ///< the first feature of a node names its identifier
 };
 
@@ -66,6 +67,8 @@ class NetworkSetup {
     static_cast<void>(objective);
     return {};
   }
+  /// Of what judge() says, the number that is shown after each epoch.
+  virtual std::string headline() const { return "accuracy"; }
 };
 
 /// As far as the types of options, model and its configuration say it.

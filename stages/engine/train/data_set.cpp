@@ -1,5 +1,8 @@
 #include "engine/train/data_set.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace kdgat::train {
 
 std::vector<int64_t> Data::part(const std::string& name) const {
@@ -30,6 +33,17 @@ std::vector<int64_t> labelled(const Data& data, const std::vector<int64_t>& ids)
   return out;
 }
 
+std::vector<int64_t> with_target(const Data& data, const std::vector<int64_t>& ids) {
+  const graph::Targets& targets = data.store.need<graph::Targets>();
+  std::vector<int64_t> out;
+  for (const int64_t id : ids) {
+    const auto of_graph = targets.of_graph(static_cast<std::size_t>(id));
+    const auto is_known = [](float value) { return !std::isnan(value); };
+    if (std::any_of(of_graph.begin(), of_graph.end(), is_known)) out.push_back(id);
+  }
+  return out;
+}
+
 std::vector<int64_t> labelled_of_both_classes(const Data& data, const std::vector<int64_t>& ids) {
   std::vector<int64_t> out;
   bool seen[2] = {false, false};
@@ -50,11 +64,16 @@ nlohmann::json layout_of(const graph::GraphStore& store) {
       {"vocabulary", std::vector<int64_t>(ids.vocabulary.begin(), ids.vocabulary.end())},
       {"import", store.options()}};
   if (is_labelled_graphs(store)) out["classes"] = store.targets()->classes;
+  if (has_targets(store)) out["targets"] = store.targets()->names;
   return out;
 }
 
 bool is_labelled_graphs(const graph::GraphStore& store) {
   return store.targets() != nullptr && store.ids() == nullptr && store.positions() == nullptr;
+}
+
+bool has_targets(const graph::GraphStore& store) {
+  return is_labelled_graphs(store) && !store.targets()->names.empty();
 }
 
 int64_t ids_of(const graph::GraphStore& store) {

@@ -10,35 +10,55 @@
 
 namespace kdgat::data {
 
-void require_classes(const std::vector<std::string>& labels, const LabelPlace& place,
-                     bool checks_count) {
-  constexpr std::size_t kFewClasses = 5;  // so many may have one graph each
+namespace {
+
+struct SeenLabels {
   std::unordered_set<std::string> distinct;
   std::size_t labelled = 0, first = 0;
   bool are_numbers = true;
-  std::optional<std::size_t> fraction;
-  for (std::size_t g = 0; g < labels.size(); ++g) {
-    if (labels[g].empty()) continue;
-    const std::optional<double> number = file::number_in(labels[g]);
-    const bool is_number = number && std::isfinite(*number);
-    are_numbers = are_numbers && is_number;
-    if (labelled++ == 0) first = g;
-    if (!fraction && is_number && *number != std::floor(*number)) fraction = g;
-    distinct.insert(labels[g]);
+  std::optional<std::size_t> fraction;  ///< the first number that is not whole
+
+  explicit SeenLabels(const std::vector<std::string>& labels) {
+    for (std::size_t g = 0; g < labels.size(); ++g) {
+      if (labels[g].empty()) continue;
+      const std::optional<double> number = file::number_in(labels[g]);
+      const bool is_number = number && std::isfinite(*number);
+      are_numbers = are_numbers && is_number;
+      if (labelled++ == 0) first = g;
+      if (!fraction && is_number && *number != std::floor(*number)) fraction = g;
+      distinct.insert(labels[g]);
+    }
   }
-  if (are_numbers && fraction) {
+  bool are_too_many() const {
+    constexpr std::size_t kFewClasses = 5;  // so many may have one graph each
+    return distinct.size() > kFewClasses && labelled <= 2 * distinct.size();
+  }
+};
+
+}  // namespace
+
+bool are_targets(const std::vector<std::string>& labels, bool checks_count) {
+  const SeenLabels seen(labels);
+  return seen.are_numbers && (seen.fraction || (checks_count && seen.are_too_many()));
+}
+
+void require_classes(const std::vector<std::string>& labels, const LabelPlace& place,
+                     bool checks_count) {
+  const SeenLabels seen(labels);
+  if (seen.are_numbers && seen.fraction) {
     throw Error(ExitCode::kData,
-                place.name + " is " + file::shown(labels[*fraction]) +
+                place.name + " is " + file::shown(labels[*seen.fraction]) +
                     ", not the number or name of a class",
-                place.hint, place.where(*fraction));
+                place.hint, place.where(*seen.fraction));
   }
-  if (checks_count && distinct.size() > kFewClasses && labelled <= 2 * distinct.size()) {
-    throw Error(
-        ExitCode::kData,
-        place.name + " has " + std::to_string(distinct.size()) + " different " +
-            (are_numbers ? "numbers" : "names") + " for " + std::to_string(labelled) + " " +
-            place.of + ", " + file::shown(labels[first]) + " among them: too many to be classes",
-        are_numbers ? place.hint : "another column or word is the label?", place.where(first));
+  if (checks_count && seen.are_too_many()) {
+    throw Error(ExitCode::kData,
+                place.name + " has " + std::to_string(seen.distinct.size()) + " different " +
+                    (seen.are_numbers ? "numbers" : "names") + " for " +
+                    std::to_string(seen.labelled) + " " + place.of + ", " +
+                    file::shown(labels[seen.first]) + " among them: too many to be classes",
+                seen.are_numbers ? place.hint : "another column or word is the label?",
+                place.where(seen.first));
   }
 }
 

@@ -21,6 +21,11 @@ struct LabelPlace {
   std::string of = "graphs";  ///< what has the labels
 };
 
+/// Whether labels are numbers to be predicted: all are numbers, and one is not whole, or
+/// `checks_count` and they are too many to be classes, as require_classes() has it. Empty labels
+/// are none.
+bool are_targets(const std::vector<std::string>& labels, bool checks_count);
+
 /// Throws Error(kData) if all labels are numbers and one is not whole, or `checks_count` and there
 /// are at least half as many labels, more than a few, as graphs: no class has graphs to learn from.
 /// Empty labels are none.

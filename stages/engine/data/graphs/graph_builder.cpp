@@ -117,12 +117,46 @@ EdgeChanges tidy_edges(GivenGraph& graph, std::size_t edge_features, bool undire
   return changes;
 }
 
-void require_classes(const GraphCollection& collection, bool checks_count) {
-  if (!collection.classes.empty()) return;  // named by whoever made the file
+void choose_task(GraphCollection& collection, const std::string& task, bool to_learn) {
+  if (!collection.targets.empty()) {
+    if (task != "classes") return;
+    throw Error(ExitCode::kData,
+                "task=classes, and " + file::shown(collection.targets.front()) +
+                    " is a number to be predicted",
+                "leave task away, or give labels of classes", collection.name);
+  }
+  if (!collection.classes.empty()) {  // named by whoever made the file
+    if (task != "regression") return;
+    throw Error(ExitCode::kData, "task=regression, and the labels are names of classes",
+                "leave task away", collection.name);
+  }
   std::vector<std::string> labels;
   labels.reserve(collection.graphs.size());
   for (const GraphInfo& info : collection.graphs) labels.push_back(info.label);
-  require_classes(labels, {collection.label, collection.where}, checks_count);
+  if (task == "classes" || (task == "auto" && !are_targets(labels, to_learn))) {
+    for (std::size_t g = 0; g < labels.size(); ++g) {
+      if (labels[g] != collection.no_class) continue;
+      labels[g].clear();
+      collection.graphs[g].label.clear();
+    }
+    require_classes(
+        labels, {collection.label, collection.where, "task=regression predicts numbers"}, to_learn);
+    return;
+  }
+  collection.targets = {collection.label};
+  for (std::size_t g = 0; g < labels.size(); ++g) {
+    GraphInfo& info = collection.graphs[g];
+    const std::optional<double> number =
+        info.label.empty() ? std::nan("") : file::number_in(info.label);
+    if (!number || std::isinf(static_cast<float>(*number))) {
+      throw Error(
+          ExitCode::kData,
+          collection.label + " is " + file::shown(info.label) + ", not a number to be predicted",
+          "task=classes takes labels as names of classes", collection.where(g));
+    }
+    info.targets = {static_cast<float>(*number)};
+    info.label.clear();
+  }
 }
 
 std::vector<std::string> classes_of(const std::vector<GraphInfo>& graphs) {
@@ -159,6 +193,7 @@ graph::GraphStoreData build_graphs(const GraphCollection& collection, bool undir
   data.edge_features = static_cast<int64_t>(data.edge_feature_names.size());
   std::vector<std::string> classes =
       collection.classes.empty() ? classes_of(collection.graphs) : collection.classes;
+  std::vector<float> targets;
   std::unordered_map<std::string, int32_t> number_of;
   for (const std::string& name : classes) {
     number_of.emplace(name, static_cast<int32_t>(number_of.size()));
@@ -195,8 +230,9 @@ graph::GraphStoreData build_graphs(const GraphCollection& collection, bool undir
     data.row_end.push_back(static_cast<int64_t>(place.given) + 1);
     data.source_of.push_back(static_cast<int32_t>(data.sources.size()) - 1);
     data.y.push_back(info.label.empty() ? -1 : number_of.at(info.label));
+    targets.insert(targets.end(), info.targets.begin(), info.targets.end());
   }
-  data.sections.targets = {std::move(classes), {}, {}};
+  data.sections.targets = {std::move(classes), collection.targets, std::move(targets)};
   return data;
 }
 

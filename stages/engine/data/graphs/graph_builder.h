@@ -23,13 +23,15 @@ struct EdgeChanges {
 /// loops; with `undirected` the reverse of each, with its features, where there was none.
 EdgeChanges tidy_edges(GivenGraph& graph, std::size_t edge_features, bool undirected);
 
-/// Throws Error(kData) for labels that are numbers to be predicted: see class_labels.h.
-void require_classes(const GraphCollection& collection, bool checks_count);
+/// Decides what labels are (the option `task`): classes, or numbers to be predicted, which become
+/// targets. Throws Error(kData), with the place, for labels that are neither, or not what `task`
+/// says. `to_learn`: else a class may have one graph.
+void choose_task(GraphCollection& collection, const std::string& task, bool to_learn);
 
 /// The classes that occur, in the order of their numbers if all are numbers, else of their names.
 std::vector<std::string> classes_of(const std::vector<GraphInfo>& graphs);
 
-/// The store's arrays, with Targets for the names of classes. The graphs of one part and group
+/// The store's arrays, with Targets for the names of classes, or for the numbers to be predicted. The graphs of one part and group
 /// stand together, a source of the store: those without a group first, which are independent of
 /// each other. Its role is "test" or "train"; of graphs that are for validation its scenario is
 /// "val". row_begin says the place of a graph in the collection. A store without node features gets

@@ -21,9 +21,10 @@ struct GivenGraph {
 
 /// What is said of a graph as a whole.
 struct GraphInfo {
-  std::string label;  ///< of its class; empty = none
-  std::string part;   ///< "train", "val", "test", or empty: to be divided
-  std::string group;  ///< those of one stay in one part; empty = none
+  std::string label;           ///< of its class, or its number; empty = none
+  std::vector<float> targets;  ///< numbers to be predicted, NaN = none; as many as have names
+  std::string part;            ///< "train", "val", "test", or empty: to be divided
+  std::string group;           ///< those of one stay in one part; empty = none
 };
 
 struct GraphCollection {
@@ -31,8 +32,10 @@ struct GraphCollection {
   std::string format;  ///< as the option `format` names it
   std::vector<std::string> node_features, edge_features;  ///< names; F and K of them
   std::vector<std::string> classes;                       ///< in order; empty = those that occur
-  std::vector<GraphInfo> graphs;                          ///< in the order of the input
-  std::string label = "label";  ///< what the labels are called in the input, for messages
+  std::vector<std::string> targets;  ///< names of numbers to be predicted; empty = there are none
+  std::vector<GraphInfo> graphs;     ///< in the order of the input
+  std::string label = "label";       ///< what the labels are called in the input, for messages
+  std::string no_class;              ///< a label that says of a graph that its class is not known
   /// A graph of these, by its place. Throws Error(kData).
   std::function<GivenGraph(std::size_t)> graph;
   /// The place of a graph in messages: "graphs.csv:7".

@@ -2,7 +2,10 @@
 // (graph, node, and features) and edges.csv (graph, source, target, and features). Names of graphs
 // and nodes are any text; those of nodes are of their graph alone. Rows may stand in any order.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 
 #include "engine/arrays/index.h"
@@ -47,6 +50,28 @@ std::optional<std::size_t> label_column_of(const file::CsvReader& table,
   return label ? label : table.find(options.label_name());
 }
 
+/// Columns of numbers to be predicted: those whose names begin with "target", unless there are
+/// labels.
+std::vector<std::size_t> target_columns_of(const file::CsvReader& table, bool has_labels) {
+  std::vector<std::size_t> out;
+  for (std::size_t c = 0; !has_labels && c < table.header().size(); ++c) {
+    if (table.header()[c].starts_with("target")) out.push_back(c);
+  }
+  return out;
+}
+
+/// NaN of an empty field.
+float target_in(const file::CsvReader& table, std::size_t column) {
+  const std::string& text = table.field(column);
+  if (text.empty()) return std::numeric_limits<float>::quiet_NaN();
+  const std::optional<double> number = file::number_in(text);
+  if (number && std::isfinite(static_cast<float>(*number))) return static_cast<float>(*number);
+  throw Error(ExitCode::kData,
+              file::shown(table.header()[column]) + " is '" + file::shown(text) +
+                  "', not a number to be predicted",
+              "a target that is not known is left empty", table.where());
+}
+
 std::string part_in(const file::CsvReader& table, std::size_t column) {
   const std::string& word = table.field(column);
   if (word.empty() || word == "train" || word == "val" || word == "test") return word;
@@ -64,7 +89,13 @@ void read_graphs(const GraphsImport& import, const std::filesystem::path& path, 
   const auto label = label_column_of(table, import.options);
   if (label) collection.label = file::shown(table.header()[*label]);
   const auto part = table.find("split"), group = table.find("group");
-  report_unused_columns(table, {graph, label, part, group}, import.warnings);
+  const std::vector<std::size_t> targets = target_columns_of(table, label.has_value());
+  for (const std::size_t column : targets) {
+    collection.targets.push_back(file::shown(table.header()[column]));
+  }
+  std::vector<std::optional<std::size_t>> used = {graph, label, part, group};
+  used.insert(used.end(), targets.begin(), targets.end());
+  report_unused_columns(table, used, import.warnings);
   while (table.next()) {
     const std::string& name = table.filled(graph);
     if (!out.by_name.emplace(name, out.graphs.size()).second) {
@@ -79,6 +110,7 @@ void read_graphs(const GraphsImport& import, const std::filesystem::path& path, 
                     "graphs without any label: a table without this column", table.where());
       }
     }
+    for (const std::size_t column : targets) info.targets.push_back(target_in(table, column));
     if (part) info.part = part_in(table, *part);
     if (group) info.group = table.field(*group);
     collection.graphs.push_back(std::move(info));

@@ -16,6 +16,8 @@
 namespace kdgat::data {
 namespace {
 
+constexpr const char* kNoClass = "-1";
+
 constexpr int64_t kMostColumns = 1 << 20;  // a shape without rows may say any number
 
 /// The arrays of all graphs, checked against each other.
@@ -56,9 +58,17 @@ class ArrayReader {
       const std::vector<std::string> words = words_of(name);
       for (std::size_t g = 0; g < words.size(); ++g) take(out[g], words[g], where(g));
     };
-    set("y", [&](GraphInfo& info, const std::string& y, const std::string& graph) {
-      if (y != "-1") info.label = classes.empty() ? y : class_of(classes, y, graph);
-    });
+    if (targets().empty()) {
+      set("y", [&](GraphInfo& info, const std::string& y, const std::string& graph) {
+        if (classes.empty()) {
+          info.label = y;
+        } else if (!y.empty() && y != kNoClass) {
+          info.label = class_of(classes, y, graph);
+        }
+      });
+    } else {
+      add_targets(out);
+    }
     set("split", [&](GraphInfo& info, const std::string& split, const std::string& graph) {
       constexpr const char* kParts[] = {"train", "val", "test"};
       if (split != "0" && split != "1" && split != "2") {
@@ -70,6 +80,15 @@ class ArrayReader {
     set("group",
         [](GraphInfo& info, const std::string& group, const std::string&) { info.group = group; });
     return out;
+  }
+
+  /// Names of the columns of y, if it has several: numbers to be predicted.
+  std::vector<std::string> targets() const {
+    const auto y = arrays_.numbers.find("y");
+    if (y == arrays_.numbers.end() || y->second.shape.size() != 2 || y->second.shape[1] < 2) {
+      return {};
+    }
+    return names("y_", y->second.shape[1]);
   }
 
   GivenGraph graph(std::size_t g) const {
@@ -178,19 +197,52 @@ class ArrayReader {
     return out;
   }
 
-  /// Numbers as words; floats too, if each is whole, as labels often are.
-  std::vector<std::string> whole_numbers(const std::string& name) const {
+  /// Several numbers of each graph; NaN = none.
+  void add_targets(std::vector<GraphInfo>& to) const {
+    const file::TensorView& view = numbers("y");
+    const auto width = static_cast<std::size_t>(view.shape[1]);
+    const auto take = [&](const auto& values) {
+      if (values.size() != to.size() * width) {
+        throw refuse("y has " + std::to_string(view.shape[0]) + " rows for " +
+                     std::to_string(to.size()) + " graphs");
+      }
+      const bool are_flags = std::all_of(values.begin(), values.end(), [](const auto value) {
+        return value == 0 || value == 1 || value != value;
+      });
+      if (are_flags) {
+        throw refuse("y has " + std::to_string(width) +
+                     " columns of 0 and 1: several labels a graph are not read");
+      }
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const auto value = static_cast<float>(values[i]);
+        if (std::isinf(value)) throw refuse("y of " + where(i / width) + " is not finite");
+        to[i / width].targets.push_back(value);
+      }
+    };
+    if (file::fits<float>(view.dtype)) {
+      take(view.as<float>());
+    } else if (file::fits<double>(view.dtype)) {
+      take(view.as<double>());
+    } else {
+      const std::vector<int64_t> whole = integers("y");
+      take(std::span<const int64_t>(whole));
+    }
+  }
+
+  /// Numbers as words; none of NaN, which says that a label is not known.
+  std::vector<std::string> number_words(const std::string& name) const {
     std::vector<std::string> out;
     const auto take = [&](const auto& values) {
       for (std::size_t g = 0; g < values.size(); ++g) {
         const double value = values[g];
-        if (value != std::floor(value) || std::abs(value) > 1e15) {
-          throw Error(ExitCode::kData,
-                      arrays_.file + ": " + name + " of " + where(g) + " is " +
-                          nlohmann::json(values[g]).dump() + ", not the number or name of a class",
-                      LabelPlace().hint);
+        if (std::isinf(value)) throw refuse(name + " of " + where(g) + " is not finite");
+        if (std::isnan(value)) {
+          out.emplace_back();
+        } else if (value == std::floor(value) && std::abs(value) < 1e15) {
+          out.push_back(std::to_string(static_cast<int64_t>(value)));
+        } else {
+          out.push_back(nlohmann::json(values[g]).dump());
         }
-        out.push_back(std::to_string(static_cast<int64_t>(value)));
       }
     };
     const file::TensorView& view = numbers(name);
@@ -210,7 +262,7 @@ class ArrayReader {
     if (const auto found = arrays_.texts.find(name); found != arrays_.texts.end()) {
       out = found->second;
     } else {
-      out = whole_numbers(name);
+      out = number_words(name);
     }
     if (out.size() == graphs()) return out;
     throw refuse(name + " has " + std::to_string(out.size()) + " values for " +
@@ -229,7 +281,8 @@ class ArrayReader {
   std::string class_of(const std::vector<std::string>& classes, const std::string& y,
                        const std::string& graph) const {
     const std::optional<double> number = file::number_in(y);
-    if (number && *number >= 0 && *number < static_cast<double>(classes.size())) {
+    if (number && *number >= 0 && *number < static_cast<double>(classes.size()) &&
+        *number == std::floor(*number)) {
       return classes[static_cast<std::size_t>(*number)];
     }
     throw refuse("y of " + graph + " is " + file::shown(y) + ", and there are " +
@@ -258,7 +311,9 @@ GraphCollection collect_arrays(const NamedArrays& arrays) {
   out.node_features = reader->node_features();
   out.edge_features = reader->edge_features();
   out.label = "y";
+  out.no_class = kNoClass;
   out.graphs = reader->infos(out.classes);
+  out.targets = reader->targets();
   out.graph = [reader](std::size_t g) { return reader->graph(g); };
   out.where = [name = arrays.file](std::size_t g) { return name + ": " + ArrayReader::where(g); };
   return out;

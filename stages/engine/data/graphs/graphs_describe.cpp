@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,18 @@ std::string graphs_headline(const json& facts) {
   const int64_t graphs = facts.at("graphs");
   const std::size_t classes = labels.at("classes").size();
   std::string out = grouped(graphs) + (graphs == 1 ? " graph" : " graphs");
+  if (const json targets = labels.value("target_names", json::array()); !targets.empty()) {
+    out += targets.size() == 1
+               ? " with a number to predict: "
+               : " with " + std::to_string(targets.size()) + " numbers to predict: ";
+    constexpr std::size_t kShown = 3;
+    for (std::size_t t = 0; t < std::min(targets.size(), kShown); ++t) {
+      out += (t > 0 ? ", " : "") + targets[t].get<std::string>();
+    }
+    if (targets.size() > kShown) out += ", ...";
+    const int64_t unknown = graphs - labels.at("targets").get<int64_t>();
+    return unknown > 0 ? out + ", " + grouped(unknown) + " without" : out;
+  }
   if (classes == 0) return out + " (without labels)";
   out += " of " + std::to_string(classes) + (classes == 1 ? " class" : " classes");
   if (const int64_t unlabelled = facts.at("unlabelled"); unlabelled > 0) {
@@ -23,10 +36,22 @@ std::string graphs_headline(const json& facts) {
   return out;
 }
 
+/// Graphs of each part.
+DescribedTable targets_table(const json& seen) {
+  DescribedTable table;
+  table.add({"part", "graphs"});
+  for (const auto& [name, part] : seen.at("parts").items()) {
+    table.add({name, grouped(part.at("graphs"))});
+  }
+  table.add({"all", grouped(seen.at("facts").at("graphs"))});
+  return table;
+}
+
 /// A row a class, a column a part.
 DescribedTable labels_table(const json& seen) {
   const json& labels = seen.at("facts").at("classified");
   DescribedTable table;
+  if (labels.contains("target_names")) return targets_table(seen);
   std::vector<std::string> heading = {"class", "graphs"};
   for (const auto& [name, part] : seen.at("parts").items()) heading.push_back(name);
   table.add(std::move(heading));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 
 #include "engine/data/core/folder_files.h"
 #include "engine/data/graphs/graph_builder.h"
@@ -18,11 +19,12 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kTables[] = {"graphs.csv", "nodes.csv", "edges.csv"};
-/// Kinds of files of a TUDataset folder; the first three must be there.
+/// Kinds of files of a TUDataset folder; the first three must be there, but for labels where there
+/// are attributes of graphs.
 constexpr const char* kTuKinds[] = {
-    "A",           "graph_indicator", "graph_labels", "node_labels", "node_attributes",
-    "edge_labels", "edge_attributes"};
-constexpr std::size_t kTuNeeded = 3;
+    "A",           "graph_indicator", "graph_labels", "graph_attributes",
+    "node_labels", "node_attributes", "edge_labels",  "edge_attributes"};
+constexpr std::size_t kTuLabels = 2, kTuNeeded = 3;
 
 /// `name` in a folder, plain or packed; empty if it is not there.
 fs::path packed_file(const fs::path& folder, const std::string& name) {
@@ -100,7 +102,9 @@ std::vector<LogFile> tu_files(const fs::path& folder) {
   std::vector<LogFile> out;
   for (std::size_t k = 0; k < std::size(kTuKinds); ++k) {
     const std::string file = (name.empty() ? "NAME" : name) + "_" + kTuKinds[k] + ".txt";
-    if (k >= kTuNeeded && packed_file(folder, file).empty()) continue;
+    const bool has_numbers = !packed_file(folder, name + "_graph_attributes.txt").empty();
+    const bool is_needed = k < kTuNeeded && !(k == kTuLabels && has_numbers);
+    if (!is_needed && packed_file(folder, file).empty()) continue;
     out.push_back(need(folder, file));
     out.back().channel = kTuKinds[k];
   }
@@ -118,6 +122,19 @@ void warn_of(const EdgeChanges& changes, int64_t unlabelled, const GraphsImport&
   }
   if (changes.added > 0) warn(grouped(changes.added) + " edges added: the reverse of others");
   if (unlabelled > 0) warn(grouped(unlabelled) + " graphs without a label");
+}
+
+/// Graphs that nothing is said of.
+int64_t unlabelled_of(const graph::GraphStoreData& data) {
+  const std::size_t width = data.sections.targets->names.size();
+  if (width == 0) return std::count(data.y.begin(), data.y.end(), -1);
+  int64_t out = 0;
+  const std::vector<float>& values = data.sections.targets->values;
+  for (auto row = values.begin(); row != values.end(); row += static_cast<std::ptrdiff_t>(width)) {
+    out += std::all_of(row, row + static_cast<std::ptrdiff_t>(width),
+                       [](float value) { return std::isnan(value); });
+  }
+  return out;
 }
 
 /// What a person should know of graphs that cannot teach much.
@@ -248,12 +265,12 @@ graph::GraphStoreData import_graphs(const GraphsImport& import, const fs::path& 
   } else {
     collection = read_tensor_file(import);
   }
-  require_classes(collection, import.to_learn);
+  choose_task(collection, import.options.task, import.to_learn);
   EdgeChanges changes;
   const auto step = [&] { import.done(0); };
   graph::GraphStoreData out =
       build_graphs(collection, import.options.undirected, folder, step, changes);
-  warn_of(changes, std::count(out.y.begin(), out.y.end(), -1), import);
+  warn_of(changes, unlabelled_of(out), import);
   warn_of_content(out, import);
   return out;
 }

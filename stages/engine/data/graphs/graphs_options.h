@@ -1,6 +1,8 @@
 // Options of imports of labelled graphs.
 #pragma once
 
+#include <iterator>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -14,6 +16,9 @@ namespace kdgat::data {
 struct GraphsOptions : SharedOptions, LabelledFiles {
   bool undirected = false;
   bool attributes = true;
+  std::string task = kTasks[0];
+
+  static constexpr const char* kTasks[] = {"auto", "classes", "regression"};
 
   static auto table() {
     using O = GraphsOptions;
@@ -23,6 +28,11 @@ struct GraphsOptions : SharedOptions, LabelledFiles {
                          "Graphs: an edge that has no reverse gets one, with its features."),
                    field("attributes", &O::attributes,
                          "TUDataset: the numbers of nodes and edges, beside their labels."),
+                   field("task", &O::task,
+                         "Graphs: whether labels are classes or numbers to be predicted "
+                         "(regression). auto: numbers if one is not whole, or there are too many "
+                         "to be classes.")
+                       .choices({std::begin(kTasks), std::end(kTasks)}),
                    label_row(), largest_member_row()});
   }
 

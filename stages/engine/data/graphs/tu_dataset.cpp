@@ -98,18 +98,35 @@ class TuReader {
     for (const LogFile& file : import.input.files) by_kind_.emplace(file.channel, &file);
   }
 
-  /// Labels by graph, and where each stands.
+  /// Labels by graph, or numbers to be predicted, and where each stands.
   void read_labels(GraphCollection& out) {
-    TuLines lines(import_, file("graph_labels").path);
+    const bool has_both = has("graph_labels") && has(kNumbers);
+    reads_numbers_ = !has("graph_labels") || (has_both && import_.options.task == "regression");
+    if (has_both && !reads_numbers_) {
+      import_.warnings.push_back({file(kNumbers).name, "not read: the graphs have labels, too",
+                                  "task=regression predicts these numbers", "", 1});
+    }
+    TuLines lines(import_, of_graphs().path);
     while (lines.next()) {
-      lines.require_words(1);
-      if (lines.words()[0].empty()) throw lines.refuse("no label");
       GraphInfo info;
-      info.label = lines.words()[0];
+      if (reads_numbers_) {
+        if (out.graphs.empty()) {
+          for (std::size_t c = 0; c < lines.words().size(); ++c) {
+            out.targets.push_back("target_" + std::to_string(c));
+          }
+        }
+        lines.require_words(out.targets.size());
+        for (std::size_t c = 0; c < out.targets.size(); ++c)
+          info.targets.push_back(lines.number(c));
+      } else {
+        lines.require_words(1);
+        if (lines.words()[0].empty()) throw lines.refuse("no label");
+        info.label = lines.words()[0];
+      }
       out.graphs.push_back(std::move(info));
       label_line_.push_back(lines.where());
     }
-    if (out.graphs.empty()) throw Error(ExitCode::kData, "no graph", "", file("graph_labels").name);
+    if (out.graphs.empty()) throw Error(ExitCode::kData, "no graph", "", of_graphs().name);
   }
 
   void read_indicator() {
@@ -120,9 +137,8 @@ class TuReader {
       lines.require_words(1);
       const int64_t graph = lines.integer(0);
       if (graph < 1 || graph > graphs) {
-        throw lines.refuse("a node of graph " + std::to_string(graph) + ": " +
-                           file("graph_labels").name + " has " + std::to_string(graphs) +
-                           " labels");
+        throw lines.refuse("a node of graph " + std::to_string(graph) + ": " + of_graphs().name +
+                           " has " + std::to_string(graphs) + " lines");
       }
       if (graph_of_.size() >= arrays::at(std::numeric_limits<int32_t>::max())) {
         throw lines.refuse("more nodes than can be counted");
@@ -200,6 +216,8 @@ class TuReader {
   }
 
   const LogFile& file(const std::string& kind) const { return *by_kind_.at(kind); }
+  /// What says something of each graph.
+  const LogFile& of_graphs() const { return file(reads_numbers_ ? kNumbers : "graph_labels"); }
   std::size_t nodes() const { return graph_of_.size(); }
   std::size_t edges() const { return edge_source_.size(); }
   const std::string& where(std::size_t g) const { return label_line_[g]; }
@@ -294,7 +312,10 @@ class TuReader {
     return out;
   }
 
+  static constexpr const char* kNumbers = "graph_attributes";
+
   const GraphsImport& import_;
+  bool reads_numbers_ = false;
   std::map<std::string, const LogFile*> by_kind_;
   std::vector<std::string> label_line_;         // [G]
   std::vector<int32_t> graph_of_, local_;       // [N]
@@ -309,8 +330,8 @@ GraphCollection read_tu_dataset(const GraphsImport& import) {
   GraphCollection out;
   out.format = kTuDataset;
   const auto reader = std::make_shared<TuReader>(import);
-  out.name = reader->file("graph_labels").name;
   reader->read_labels(out);
+  out.name = reader->of_graphs().name;
   reader->read_indicator();
   reader->read_edges();
   reader->node_features = reader->read_features("node", reader->nodes(), "graph_indicator");

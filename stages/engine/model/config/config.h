@@ -47,8 +47,9 @@ struct GatConfig : GatForm, GatSizes {
   int64_t num_ids = 0;
   int64_t node_features = 11;
   int64_t edge_features = 11;  ///< 0: edges have none
-  int64_t classes = 2;
-  bool has_ids = true;  ///< the first feature of a node names its identifier
+  int64_t classes = 2;         ///< or how many numbers are predicted
+  bool has_ids = true;         ///< the first feature of a node names its identifier
+  bool regression = false;     ///< numbers are predicted, not classes
 
   /// Of a layer.
   int64_t width() const { return kind().has_heads ? hidden * heads : hidden; }
@@ -73,8 +74,9 @@ struct GatConfig : GatForm, GatSizes {
   static auto later() {
     return std::tuple_cat(
         table(), std::tuple{field("edge_features", &GatConfig::edge_features, "").range(0, 65536),
-                            field("classes", &GatConfig::classes, "").range(2, 65536).later(),
-                            field("has_ids", &GatConfig::has_ids, "").later()});
+                            field("classes", &GatConfig::classes, "").range(1, 65536).later(),
+                            field("has_ids", &GatConfig::has_ids, "").later(),
+                            field("regression", &GatConfig::regression, "").later()});
   }
   LeastSize least_size() const;
   bool operator==(const GatConfig&) const = default;

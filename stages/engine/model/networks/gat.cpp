@@ -91,6 +91,10 @@ GraphClassifierImpl::GraphClassifierImpl(const GatConfig& config) : config_(conf
   }
   head =
       register_module("head", Perceptron(width, config.classes, config.fc_layers, config.dropout));
+  if (config.regression) {
+    target_mean = register_buffer("target_mean", torch::zeros({config.classes}));
+    target_deviation = register_buffer("target_deviation", torch::ones({config.classes}));
+  }
   keep_monotone();
 }
 

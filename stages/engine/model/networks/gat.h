@@ -22,8 +22,8 @@ class GraphClassifierImpl : public torch::nn::Module {
  public:
   explicit GraphClassifierImpl(const GatConfig& config);
 
-  /// Logits [G, C]; of two classes class 1 is attack. No layer mixes graphs, but for norm "batch"
-  /// in training.
+  /// Logits [G, C]; of two classes class 1 is attack. Of a regression numbers in deviations of the
+  /// targets from their means. No layer mixes graphs, but for norm "batch" in training.
   at::Tensor forward(const kernels::BatchTensors& batch) { return classify(pooled(batch), batch); }
   /// The states of all layers joined by jumping knowledge, pooled over each graph: [G,
   /// width*layers], with jk lstm [G, width]; width is that of the configuration.
@@ -51,6 +51,7 @@ class GraphClassifierImpl : public torch::nn::Module {
   torch::nn::ModuleList norms;  ///< GraphNorm or BatchNorm1d; empty without
   JumpingLstm jk{nullptr};      ///< null if states are concatenated
   Perceptron head{nullptr};
+  at::Tensor target_mean, target_deviation;  ///< [C], of a regression; else undefined
 
  private:
   Value count_pooled(StepCount& step) const;

@@ -217,4 +217,51 @@ nlohmann::json regression_metrics(std::span<const float> predicted, std::span<co
           {"n_samples", target.size()}};
 }
 
+std::span<const NumberMetric> metrics_of_numbers() {
+  static constexpr NumberMetric kNumberMetrics[] = {
+      {{.name = "mae",
+        .better = Better::kLess,
+        .place = 1,
+        .headline = 1,
+        .words = "MAE",
+        .decimals = 4}},
+      {{.name = "rmse", .better = Better::kLess, .place = 2, .words = "RMSE", .decimals = 4}},
+      {{.name = "r2", .better = Better::kMore, .place = 3, .headline = 2, .words = "R2"}}};
+  return kNumberMetrics;
+}
+
+nlohmann::json number_report(std::span<const float> predicted, std::span<const float> target,
+                             std::size_t count) {
+  nlohmann::json out = {{"core", nlohmann::json::object()}, {"targets", nlohmann::json::array()}};
+  for (std::size_t t = 0; t < count; ++t) {
+    std::vector<float> said, wanted;
+    double sum = 0;
+    for (std::size_t i = t; i < target.size(); i += count) {
+      if (std::isnan(target[i])) continue;
+      said.push_back(predicted[i]);
+      wanted.push_back(target[i]);
+      sum += static_cast<double>(target[i]);
+    }
+    nlohmann::json of_target = regression_metrics(said, wanted);
+    const double middle = mean(sum, wanted.size());
+    double spread = 0;
+    for (const float value : wanted) {
+      spread += (static_cast<double>(value) - middle) * (static_cast<double>(value) - middle);
+    }
+    const double rmse = of_target.at("rmse");
+    const double square = rmse * rmse * static_cast<double>(wanted.size());
+    of_target["r2"] = spread > 0 ? 1 - square / spread : 0;
+    out["targets"].push_back(std::move(of_target));
+  }
+  for (const NumberMetric& metric : metrics_of_numbers()) {
+    double sum = 0;
+    for (const auto& of_target : out["targets"]) {
+      sum += of_target.at(std::string(metric.name)).get<double>();
+    }
+    out["core"][std::string(metric.name)] = mean(sum, count);
+  }
+  out["core"]["n_samples"] = count == 0 ? 0 : target.size() / count;
+  return out;
+}
+
 }  // namespace kdgat::train

@@ -53,4 +53,15 @@ nlohmann::json averaged_scores(const std::vector<std::vector<int64_t>>& confusio
 /// {"mae", "rmse", "n_samples"}: mean absolute and root of the mean squared error, 0 of nothing.
 nlohmann::json regression_metrics(std::span<const float> predicted, std::span<const float> target);
 
+/// A metric of predicted numbers; its row in class_metrics.cpp is all there is of it.
+struct NumberMetric : MetricForm {};
+std::span<const NumberMetric> metrics_of_numbers();
+
+/// Of predictions and targets [n, count] row by row, NaN = not known: {"core": of
+/// metrics_of_numbers() the means over the targets, and "n_samples", "targets": [the same of each]}.
+/// r2: 1 less the share of the squared errors in the squared distances to the mean of these
+/// targets; 0 where all are equal.
+nlohmann::json number_report(std::span<const float> predicted, std::span<const float> target,
+                             std::size_t count);
+
 }  // namespace kdgat::train

@@ -16,8 +16,9 @@ using test::write_text;
 
 constexpr int kGraphs = 12;
 
-std::string refusal_of(const test::ScratchFolder& folder, const fs::path& source) {
-  return data_error([&] { graph::import_logs(source, folder / "out", {}); });
+std::string refusal_of(const test::ScratchFolder& folder, const fs::path& source,
+                       const nlohmann::json& options = nlohmann::json::object()) {
+  return data_error([&] { import_source(all_domains(), source, folder / "out", options); });
 }
 
 /// Every warning of an import, a line each.
@@ -101,7 +102,8 @@ TEST_CASE("columns that are not used, or look like labels, are named", "[graphs]
 
 TEST_CASE("as many classes as graphs are refused", "[graphs][guards]") {
   const test::ScratchFolder folder;
-  CHECK_THAT(refusal_of(folder, write_tu(folder, "tu", false, true)),
+  const fs::path numbered = write_tu(folder, "tu", false, true);
+  CHECK_THAT(refusal_of(folder, numbered, {{"task", "classes"}}),
              Contains("has 12 different numbers for 12 graphs") && Contains("regression"));
   write_guarded_tables(folder, false);
   std::string graphs = "graph,label\n";

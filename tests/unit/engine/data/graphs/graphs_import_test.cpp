@@ -1,6 +1,7 @@
 #include "engine/data/graphs/graphs_import.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -180,34 +181,68 @@ TEST_CASE("what is wrong in tables of graphs is said with file and line", "[grap
   CHECK_THAT(fault_of(folder, folder / "in"), Contains("no edges.csv in this folder"));
 }
 
-TEST_CASE("labels that are numbers to be predicted are refused, wherever they stand", "[graphs]") {
+TEST_CASE("labels are classes or numbers to be predicted, wherever they stand", "[graphs]") {
   using Catch::Contains;
   const test::ScratchFolder folder;
-  const auto of_labels = [&](const std::vector<std::string>& labels) {
+  const auto of_labels = [&](const std::vector<std::string>& labels, const char* task = "auto") {
     std::string graphs = "graph,target\n", nodes = "graph,node\n";
     for (std::size_t g = 0; g < labels.size(); ++g) {
       graphs += std::to_string(g) + "," + labels[g] + "\n";
       nodes += std::to_string(g) + ",n\n";
     }
     tables_in(folder, graphs, nodes, "graph,source,target\n");
-    return data_error([&] { import_to(folder, folder / "in", {{"label_column", "target"}}); });
+    return data_error([&] {
+      import_to(folder, folder / "in", {{"label_column", "target"}, {"task", task}});
+    });
   };
   const auto classes = [&] { return store_in(folder).targets()->classes; };
-  CHECK_THAT(of_labels({"1", "0.1371", "3"}),
+  const auto numbers = [&] { return copy(store_in(folder).targets()->values); };
+  using Names = std::vector<std::string>;
+  using Numbers = std::vector<float>;
+  CHECK(of_labels({"1", "0.1371", "3"}).empty());
+  CHECK(classes().empty());
+  CHECK(store_in(folder).targets()->names == Names{"target"});
+  CHECK(numbers() == Numbers{1, 0.1371F, 3});
+  CHECK_THAT(of_labels({"1", "0.1371", "3"}, "classes"),
              Contains("graphs.csv:3: target is 0.1371, not the number or name of a class") &&
-                 Contains("regression"));
+                 Contains("task=regression"));
   std::vector<std::string> counts;
   for (int g = 0; g < 30; ++g) counts.push_back(std::to_string(3 * g));
-  CHECK_THAT(of_labels(counts),
+  CHECK(of_labels(counts).empty());
+  CHECK(numbers()[29] == 87);
+  CHECK_THAT(of_labels(counts, "classes"),
              Contains("graphs.csv:2: target has 30 different numbers for 30 graphs, 0 among them"));
   CHECK(of_labels({"1.0", "2.0", "1.0"}).empty());
-  CHECK(classes() == std::vector<std::string>{"1.0", "2.0"});
+  CHECK(classes() == Names{"1.0", "2.0"});
+  CHECK(of_labels({"1.0", "2.0", "-1"}, "regression").empty());
+  CHECK(numbers() == Numbers{1, 2, -1});
   CHECK(of_labels({"0", "1", "2", "3"}).empty());
+  CHECK(classes().size() == 4);
   CHECK(of_labels({"0.5", "none"}).empty());
-  CHECK(classes() == std::vector<std::string>{"0.5", "none"});
+  CHECK(classes() == Names{"0.5", "none"});
+  CHECK_THAT(of_labels({"0.5", "none"}, "regression"),
+             Contains("graphs.csv:3: target is none, not a number to be predicted"));
+  CHECK_THAT(of_labels({"0.5", "1e99"}, "regression"), Contains("graphs.csv:3"));
 
-  CHECK_THAT(fault_of(folder, tu_in(folder, {{"graph_labels", "1\n0.25\n1\n"}})),
-             Contains("T_graph_labels.txt:2: label is 0.25, not the number or name of a class"));
+  // Several numbers of a graph.
+  const std::string nodes = "graph,node\na,n\nb,n\n", edges = "graph,source,target\n";
+  tables_in(folder, "graph,target_x,other,target_y\na,1.5,7,\nb,2,8,-4\n", nodes, edges);
+  import_to(folder, folder / "in");
+  CHECK(store_in(folder).targets()->names == Names{"target_x", "target_y"});
+  CHECK(numbers()[0] == 1.5F);
+  CHECK(std::isnan(numbers()[1]));
+  CHECK(numbers()[3] == -4);
+  tables_in(folder, "graph,target_x\na,1.5\nb,much\n", nodes, edges);
+  CHECK_THAT(fault_of(folder, folder / "in"),
+             Contains("graphs.csv:3: target_x is 'much', not a number to be predicted"));
+
+  import_to(folder, tu_in(folder, {{"graph_labels", "1\n0.25\n1\n"}}));
+  CHECK(numbers() == Numbers{1, 0.25F, 1});
+  import_to(folder, tu_in(folder, {{"graph_attributes", "1,5\n0.25,6\n1,7\n"}}),
+            {{"task", "regression"}});
+  CHECK(numbers() == Numbers{1, 5, 0.25F, 6, 1, 7});
+  import_to(folder, tu_in(folder, {{"graph_attributes", "1,5\n0.25,6\n1,7\n"}}));
+  CHECK(classes() == Names{"-1", "1"});
 
   const auto of_arrays = [&](const std::string& y) {
     auto entries = test::small_npz();
@@ -215,9 +250,17 @@ TEST_CASE("labels that are numbers to be predicted are refused, wherever they st
     write_text(folder / "g.npz", test::npz(entries, false));
     return fault_of(folder, folder / "g.npz");
   };
-  CHECK_THAT(of_arrays(test::npy("<f4", "(2,)", test::bytes_of<float>({1, 0.5}))),
-             Contains("g.npz: y of graph 1 is 0.5, not the number or name of a class"));
+  CHECK(of_arrays(test::npy("<f4", "(2,)", test::bytes_of<float>({1, 0.5}))).empty());
+  CHECK(numbers() == Numbers{1, 0.5F});
   CHECK(of_arrays(test::npy("<f8", "(2,)", test::bytes_of<double>({1, 0}))).empty());
+  CHECK(classes() == Names{"0", "1"});
+  CHECK(of_arrays(test::npy("<f8", "(2, 2)", test::bytes_of<double>({1, 0.5, NAN, 7}))).empty());
+  CHECK(store_in(folder).targets()->names == Names{"y_0", "y_1"});
+  CHECK(numbers()[3] == 7);
+  CHECK_THAT(of_arrays(test::npy("<f8", "(2, 2)", test::bytes_of<double>({1, 0, NAN, 1}))),
+             Contains("y has 2 columns of 0 and 1: several labels a graph are not read"));
+  CHECK_THAT(of_arrays(test::npy("<f8", "(2,)", test::bytes_of<double>({1, INFINITY}))),
+             Contains("y of graph 1 is not finite"));
 }
 
 TEST_CASE("a TUDataset folder is read with labels as columns", "[graphs]") {
@@ -250,7 +293,7 @@ TEST_CASE("what is wrong in a TUDataset folder is said with file and line", "[gr
   CHECK_THAT(fault("A", "1, 2\n2, x\n4, 3\n"), Contains("T_A.txt:2"));
   CHECK_THAT(fault("A", "1, 2\n2, 1\n"), Contains("T_edge_labels.txt:3") && Contains("too many"));
   CHECK_THAT(fault("graph_indicator", "1\n1\n2\n2\n4\n"),
-             Contains("T_graph_indicator.txt:5") && Contains("has 3 labels"));
+             Contains("T_graph_indicator.txt:5") && Contains("has 3 lines"));
   CHECK_THAT(fault("graph_labels", "1\n-1\n1\n0\n"),
              Contains("T_graph_labels.txt:4") && Contains("without nodes"));
   CHECK_THAT(fault("node_attributes", "1,1\n1,1\n2,nan\n3,1\n4,1\n"),
