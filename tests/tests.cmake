@@ -356,6 +356,7 @@ if(KDGAT_ENGINE)
       tests/unit/fields/space/objective/graph_objective_test.cpp
       tests/unit/engine/objective/lying_models_test.cpp
       tests/unit/engine/objective/mixed_precision_test.cpp
+      tests/unit/engine/objective/number_objective_test.cpp
       tests/unit/engine/objective/objective_test.cpp
       tests/unit/fields/space/objective/tree_objective_test.cpp
       tests/unit/fields/space/objective/tree_pairs_test.cpp

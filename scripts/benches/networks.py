@@ -2,9 +2,9 @@
 
   scripts/bench networks --logs DIR [--peer PYTHON] [--network gcn]
 
-On windows of `data.features=relative`, which have features of edges: three layers of 64 (attention: 4
-heads of 16), batch norms, means over the nodes, batches of 64. PYTHON trains the same networks on the
-same graphs, as they are and compiled (benches/peers/networks.py)."""
+On windows of `data.features=relative`, which have features of edges: three layers of 64 (attention:
+4 heads of 16), batch norms, means over the nodes, batches of 64. PYTHON trains the same networks on
+the same graphs, as they are and compiled (benches/peers/networks.py)."""
 import json
 import pathlib
 import tempfile
@@ -27,10 +27,11 @@ def add_arguments(parser):
 
 
 def ours(build, store, conv, args):
-    hidden = [f"hidden={WIDTH // HEADS}", f"heads={HEADS}"] if conv in ATTENTION else [f"hidden={WIDTH}"]
+    width, heads = (WIDTH // HEADS, HEADS) if conv in ATTENTION else (WIDTH, 1)
     answer = json.loads(build.kdgat(
-        "run", "classifier", "--data", store, "--root", tempfile.mkdtemp(dir=build.scratch), "--json",
-        f"conv={conv}", *hidden, *SETTINGS, "--threads", args.threads))
+        "run", "classifier", "--data", store, "--root", tempfile.mkdtemp(dir=build.scratch),
+        "--json", f"conv={conv}", f"hidden={width}", f"heads={heads}", *SETTINGS,
+        "--threads", args.threads))
     step = answer["steps"][-1]
     return step["result"]["metrics"]["graphs_per_second"], step["peak_resident_bytes"] / 2**20
 

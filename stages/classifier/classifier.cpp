@@ -70,9 +70,7 @@ class GatDetector
 
   void fit_input(const train::Data& data, const std::vector<int64_t>& train) override {
     const bool has_classes = train::is_labelled_graphs(data.store);
-    const std::vector<int64_t> usual = has_classes ? train : data.with_label(train, 0);
-    model_->input->fit(data.store, usual);
-    model_->fit_degrees(data.store, usual);
+    fit_to(*model_, data.store, has_classes ? train : data.with_label(train, 0));
     class_weight_ = at::Tensor();
     if (options_.class_weights != "balanced") return;
     at::Tensor graphs_C = at::zeros({model_->config().classes}, at::kFloat);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "engine/graph/feature_stats.h"
 #include "engine/objective/number_objective.h"
 #include "engine/setup/labelled_graphs.h"
 #include "engine/train/metrics/class_metrics.h"
@@ -41,6 +42,12 @@ void require_edge_features(const model::GatForm& form, int64_t edge_features) {
               "conv=" + form.conv + " reads edge features, and the edges have none",
               "use one of " +
                   model::conv_list([](const model::ConvKind& kind) { return !kind.needs_edges; }));
+}
+
+void fit_to(model::GraphClassifierImpl& model, const graph::GraphStore& store,
+            const std::vector<int64_t>& ids) {
+  model.input->fit(store, ids);
+  if (model.config().conv == "pna") model.set_mean_log_degree(graph::mean_log_degree(store, ids));
 }
 
 void Regressor::make(const setup::GraphShape& graphs) {
@@ -87,8 +94,7 @@ train::Parts Regressor::choose_parts(const train::Data& data, const Host* host) 
 }
 
 void Regressor::fit_input(const train::Data& data, const std::vector<int64_t>& train) {
-  model_->input->fit(data.store, train);
-  model_->fit_degrees(data.store, train);
+  fit_to(*model_, data.store, train);
   const std::vector<float> targets = targets_of(data, train);
   const auto count = static_cast<std::size_t>(model_->config().classes);
   const torch::NoGradGuard no_grad;

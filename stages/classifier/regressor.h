@@ -33,4 +33,8 @@ void say_what_is_dropped(const model::GatForm& form, int64_t edge_features, cons
 /// Throws Error(kUsage) if the network needs features of edges and there are none.
 void require_edge_features(const model::GatForm& form, int64_t edge_features);
 
+/// Fits what a network knows of its training graphs `ids`.
+void fit_to(model::GraphClassifierImpl& model, const graph::GraphStore& store,
+            const std::vector<int64_t>& ids);
+
 }  // namespace kdgat::classifier

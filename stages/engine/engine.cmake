@@ -200,9 +200,11 @@ kdgat_add_room(kdgat_engine stages/engine/model model_file)
 kdgat_add_room(kdgat_engine stages/engine/model/networks fusion_net gat vgae)
 kdgat_add_room(kdgat_engine stages/engine/kernels batch_tensors noise_keys)
 kdgat_add_room(kdgat_engine stages/engine/kernels/cpu
-  by_graph edges gat gin graph_norm heads norm norm_statistics parallel path_geometry paths products sums)
+  by_graph edges gat gin graph_norm heads norm norm_statistics parallel path_geometry paths products
+  sums)
 kdgat_add_room(kdgat_engine stages/engine/kernels/cuda by_graph device gat heads norm paths sums)
-kdgat_add_room(kdgat_engine stages/engine/kernels/plain edges gat gin heads norm paths products sums)
+kdgat_add_room(kdgat_engine stages/engine/kernels/plain
+  edges gat gin heads norm paths products sums)
 # Products of bfloat16, for processors that have them and compilers that know them.
 target_sources(kdgat_engine PRIVATE stages/engine/kernels/cpu/isa/rounded_products.cpp)
 set_source_files_properties(stages/engine/kernels/cpu/isa/rounded_products.cpp PROPERTIES

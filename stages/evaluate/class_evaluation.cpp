@@ -64,7 +64,7 @@ class ClassEvaluation {
   }
 
   /// The most frequent class of the training graphs, whatever the graph.
-  void add_majority() {
+  void add_baseline() {
     std::vector<int64_t> graphs(classes_.size(), 0);
     for (const int64_t label : data_.labels(train::labelled(data_, data_.part("train")))) {
       ++graphs[static_cast<std::size_t>(label)];
@@ -85,30 +85,10 @@ class ClassEvaluation {
     writer_.metadata("store", data_.store.content_hash());
     writer_.metadata("classes", Host::dump(classes_));
     writer_.write(folder / "predictions.safetensors");
-    StageResult out;
-    out.metrics = metrics_;
-    out.figures = train::evaluated_figures(metrics_, train::metrics_of_classes());
-    for (Figure& figure : out.figures) {
-      if (figure.model != kMajority) continue;
-      figure.headline = 0;  // speaks for nothing
-      figure.is_tile = false;
-    }
-    out.table = ResultTable{{"part", "model", "graphs"}, {}};
-    for (const train::ClassMetric* one : train::in_tables(train::metrics_of_classes())) {
-      out.table->columns.push_back(one->label());
-    }
-    for (const std::string& part : parts()) {
-      bool is_first = true;
-      for (json& row : rows_) {
-        if (row.at(0) != shown_part(part)) continue;
-        out.table->rows.push_back(row);
-        if (!std::exchange(is_first, false)) out.table->rows.back()[0] = "";
-      }
-    }
+    StageResult out = result_of(metrics_, train::metrics_of_classes(), parts(), rows_, kMajority);
     out.tables.push_back({{"class", "part", "model", "graphs", "precision", "recall", "F1", "AUC"},
                           std::move(class_rows_)});
     out.tables.push_back({{"model", "parameters"}, models_});
-    out.summary = "";
     return out;
   }
 
@@ -182,12 +162,7 @@ class ClassEvaluation {
 
 json evaluate_classes(const EvaluateOptions& options, const train::Data& data,
                       const Request& request, const Host& host) {
-  refuse_ablation(options);
-  const torch::Device device = setup::prepare_scoring(request, host);
-  ClassEvaluation evaluation(data, options.parts, host);
-  for (const Input& input : request.inputs.at("models")) evaluation.add(input, device);
-  evaluation.add_majority();
-  return evaluation.result(request.run_dir);
+  return evaluate_all<ClassEvaluation>(options, data, request, host);
 }
 
 }  // namespace kdgat::evaluate

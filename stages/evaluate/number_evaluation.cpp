@@ -73,7 +73,7 @@ class NumberEvaluation {
   }
 
   /// The mean of each target over the training graphs, whatever the graph.
-  void add_mean() {
+  void add_baseline() {
     const NumberPredictions train = known("train");
     const auto count = static_cast<std::size_t>(width());
     std::vector<float> means(count);
@@ -100,32 +100,12 @@ class NumberEvaluation {
     writer_.metadata("store", data_.store.content_hash());
     writer_.metadata("targets", Host::dump(targets_.names));
     writer_.write(folder / "predictions.safetensors");
-    StageResult out;
-    out.metrics = metrics_;
-    out.figures = train::evaluated_figures(metrics_, train::metrics_of_numbers());
-    for (Figure& figure : out.figures) {
-      if (figure.model != kMean) continue;
-      figure.headline = 0;  // speaks for nothing
-      figure.is_tile = false;
-    }
-    out.table = ResultTable{{"part", "model", "graphs"}, {}};
-    for (const train::NumberMetric* one : train::in_tables(train::metrics_of_numbers())) {
-      out.table->columns.push_back(one->label());
-    }
-    for (const std::string& part : parts_) {
-      bool is_first = true;
-      for (const json& row : rows_) {
-        if (row.at(0) != shown_part(part)) continue;
-        out.table->rows.push_back(row);
-        if (!std::exchange(is_first, false)) out.table->rows.back()[0] = "";
-      }
-    }
+    StageResult out = result_of(metrics_, train::metrics_of_numbers(), parts_, rows_, kMean);
     if (width() > 1) {
       out.tables.push_back(
           {{"target", "part", "model", "graphs", "MAE", "RMSE", "R2"}, std::move(target_rows_)});
     }
     out.tables.push_back({{"model", "parameters"}, models_});
-    out.summary = "";
     return out;
   }
 
@@ -184,12 +164,7 @@ class NumberEvaluation {
 
 json evaluate_numbers(const EvaluateOptions& options, const train::Data& data,
                       const Request& request, const Host& host) {
-  refuse_ablation(options);
-  const torch::Device device = setup::prepare_scoring(request, host);
-  NumberEvaluation evaluation(data, options.parts, host);
-  for (const Input& input : request.inputs.at("models")) evaluation.add(input, device);
-  evaluation.add_mean();
-  return evaluation.result(request.run_dir);
+  return evaluate_all<NumberEvaluation>(options, data, request, host);
 }
 
 }  // namespace kdgat::evaluate

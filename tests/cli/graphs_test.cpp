@@ -176,22 +176,17 @@ TEST_CASE("what labelled graphs cannot have is refused before anything runs", "[
   const ScratchFolder scratch;
   must_kdgat("data synth --kind graphs -o own --graphs 40 --nodes 8 --classes 3", scratch.path());
   must_kdgat("data import own -o store", scratch.path());
-  const std::vector<std::pair<std::string, std::string>> cases = {
-      {"classifier conv=gatv2", "conv=gatv2 reads edge features, and the edges have none"},
-      {"classifier conv=gine", "use one of gat, gcn, sage, gin, pna, transformer, none"},
-      {"classifier id_embedding=hashed", "have no identifiers"},
-      {"classifier sampling=curriculum", "after another classifier"},
-      {"curriculum", "add a step of the stage classifier"},
-      {"classifier loss=focal focal_alpha=0.5", "focal_alpha weighs two classes, these are 3"},
-      {"distill model=autoencoder", "takes two classes, these graphs have 3"},
-      {"autoencoder", "graphs of 2 classes, this is graphs of 3 classes"},
-      {"detector", "reads data of the domain can, this is graphs"}};
-  for (const auto& [words, reason] : cases) {
-    INFO(words);
-    const CommandResult run = run_kdgat("plan " + words + " --data store", scratch.path());
-    CHECK(run.exit_code != 0);
-    CHECK_THAT(run.err, Catch::Contains(reason));
-  }
+  check_refused(
+      {{"classifier conv=gatv2", "conv=gatv2 reads edge features, and the edges have none"},
+       {"classifier conv=gine", "use one of gat, gcn, sage, gin, pna, transformer, none"},
+       {"classifier id_embedding=hashed", "have no identifiers"},
+       {"classifier sampling=curriculum", "after another classifier"},
+       {"curriculum", "add a step of the stage classifier"},
+       {"classifier loss=focal focal_alpha=0.5", "focal_alpha weighs two classes, these are 3"},
+       {"distill model=autoencoder", "takes two classes, these graphs have 3"},
+       {"autoencoder", "graphs of 2 classes, this is graphs of 3 classes"},
+       {"detector", "reads data of the domain can, this is graphs"}},
+      "store", scratch.path());
   // Batches and weights that make up for rare classes.
   must_kdgat(
       "run classifier --data store conv=gin max_epochs=2 sampling=balanced "

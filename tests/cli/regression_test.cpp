@@ -183,20 +183,15 @@ TEST_CASE("what numbers to predict cannot have is refused with the place", "[cli
   const ScratchFolder scratch;
   write_graphs(scratch / "own", 40, false, 7);
   must_kdgat("data import own -o store", scratch.path());
-  const std::vector<std::pair<std::string, std::string>> cases = {
-      {"classifier loss=focal", "loss=focal is for classes; these graphs have numbers to predict"},
-      {"classifier class_weights=balanced", "class_weights=balanced is for classes"},
-      {"classifier sampling=balanced", "sampling=balanced is for classes"},
-      {"classifier monotone=true conv=gin", "monotone=true is for classes"},
-      {"classifier conv=gine", "conv=gine reads edge features, and the edges have none"},
-      {"autoencoder", "graphs of 2 classes, this is graphs without classes"},
-      {"detector", "reads data of the domain can"}};
-  for (const auto& [words, reason] : cases) {
-    INFO(words);
-    const CommandResult refused = run_kdgat("plan " + words + " --data store", scratch.path());
-    CHECK(refused.exit_code != 0);
-    CHECK_THAT(refused.err, Catch::Contains(reason));
-  }
+  check_refused(
+      {{"classifier loss=focal", "loss=focal is for classes; these graphs have numbers to predict"},
+       {"classifier class_weights=balanced", "class_weights=balanced is for classes"},
+       {"classifier sampling=balanced", "sampling=balanced is for classes"},
+       {"classifier monotone=true conv=gin", "monotone=true is for classes"},
+       {"classifier conv=gine", "conv=gine reads edge features, and the edges have none"},
+       {"autoencoder", "graphs of 2 classes, this is graphs without classes"},
+       {"detector", "reads data of the domain can"}},
+      "store", scratch.path());
   const CommandResult as_classes =
       run_kdgat("data import own -o other task=classes", scratch.path());
   CHECK(as_classes.exit_code == 3);

@@ -1,11 +1,12 @@
 """Networks of every graph convolution, trained with PyTorch Geometric.
 
-  python networks.py STORE --conv gcn [--form pyg|compiled] [--batch-size 64] [--epochs 2] [--hidden 64] [--layers 3]
+  python networks.py STORE --conv gcn [--form pyg|compiled] [--batch-size 64] [--epochs 2]
+                     [--hidden 64] [--layers 3]
 
-STORE is one of `kdgat data import`, of which the labelled graphs of the training part are read (with the package
-safetensors). `pyg` is what its users write: Data, DataLoader and a layer of PyTorch Geometric; `compiled` is the same
-network by torch.compile. Prints one JSON object: seconds of each epoch, the first one (of warming up) left out, peak
-memory and the last loss."""
+STORE is one of `kdgat data import`, of which the labelled graphs of the training part are read
+(with the package safetensors). `pyg` is what its users write: Data, DataLoader and a layer of
+PyTorch Geometric; `compiled` is the same network by torch.compile. Prints one JSON object: seconds
+of each epoch, the first one (of warming up) left out, peak memory and the last loss."""
 import argparse
 import json
 import pathlib

@@ -33,8 +33,10 @@ class Predictions(dict[str, np.ndarray]):
     time        float64   seconds of that row, where the store keeps frames; NaN = the log has no times
 
     Of labelled graphs model, part, graph, label and decision, where label and decision are numbers of classes (label -1 =
-    unknown), and for each class its probability, float32, as "probability.NAME". Of graphs with numbers to predict model,
-    part, graph, and for each number float32 "target.NAME" (NaN = unknown) and "predicted.NAME".
+    unknown), and for each class its probability, float32, as "probability.NAME".
+
+    Of graphs with numbers to predict model, part, graph, and for each number float32 "target.NAME"
+    (NaN = unknown) and "predicted.NAME".
 
     A detector's windows.csv has file, part, row, time, label, score, threshold, decision and rule (the published rule's
     score). CSV of other stages keeps its own names: columns of numbers are float64 or int64, all others str. Columns of
@@ -104,13 +106,17 @@ def _of_numbers(tensors: Tensors) -> Predictions:
     targets = _names(tensors, "targets")
     found = list(_groups(tensors, ["graph", "target", "prediction"]))
     for group, columns in found:
-        if columns["graph"].ndim != 1 or any(columns[name].shape[1:] != (len(targets),) for name in ("target", "prediction")):
-            raise Error(f"'{group}' has not one number for each of {len(targets)} targets", path=tensors.path)
+        matrices = [columns[name] for name in ("target", "prediction")]
+        if columns["graph"].ndim != 1 or any(m.shape[1:] != (len(targets),) for m in matrices):
+            raise Error(f"'{group}' has not one number for each of {len(targets)} targets",
+                        path=tensors.path)
     out = _labelled([group for group, _ in found], [len(columns["graph"]) for _, columns in found])
-    out["graph"] = np.concatenate([np.empty(0, np.int64), *(columns["graph"] for _, columns in found)])
+    graphs = [columns["graph"] for _, columns in found]
+    out["graph"] = np.concatenate([np.empty(0, np.int64), *graphs])
     for i, name in enumerate(targets):
         for column, stored in (("target", "target"), ("predicted", "prediction")):
-            out[f"{column}.{name}"] = np.concatenate([np.empty(0, np.float32), *(c[stored][:, i] for _, c in found)])
+            numbers = [columns[stored][:, i] for _, columns in found]
+            out[f"{column}.{name}"] = np.concatenate([np.empty(0, np.float32), *numbers])
     return out
 
 

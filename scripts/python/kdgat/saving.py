@@ -63,8 +63,8 @@ def label_of(data: Any, what: str) -> str | None:
 
 
 def targets_of(graphs: Sequence[Any]) -> np.ndarray | None:
-    """Numbers to be predicted, [G] or [G, T], NaN where there is none: of graphs whose y are numbers, of which one is not whole,
-    or several a graph, or too many to be classes. None of all others."""
+    """Numbers to be predicted, [G] or [G, T], NaN where there is none: of graphs whose y are numbers,
+    of which one is not whole, or several a graph, or too many to be classes. None of others."""
     rows = []
     for data in graphs:
         y = getattr(data, "y", None)
@@ -81,8 +81,10 @@ def targets_of(graphs: Sequence[Any]) -> np.ndarray | None:
     if np.isin(known, (0, 1)).all():
         return None
     different = len(np.unique(known))
-    are_targets = width > 1 or (known != np.floor(known)).any() or (different > 5 and len(known) <= 2 * different)
-    return np.ascontiguousarray(table[:, 0] if width == 1 else table, "<f4") if are_targets else None
+    are_many = different > 5 and len(known) <= 2 * different
+    if width == 1 and not are_many and (known == np.floor(known)).all():
+        return None
+    return np.ascontiguousarray(table[:, 0] if width == 1 else table, "<f4")
 
 
 def require_classes(labels: Sequence[str | None], path: Any) -> None:
@@ -151,8 +153,10 @@ def save(dataset: Iterable[Any], path: str | os.PathLike[str], *, classes: Seque
             labels[i] = names[int(label)]
         elif label is not None and label not in number:
             raise Error(f"y of graph {i} is {label}, which is none of the classes", path=path)
-    arrays = {"x": np.concatenate(x), "edge_index": np.concatenate(edge_index, axis=1),
-              "y": np.array([-1 if label is None else number[label] for label in labels], "<i8") if targets is None else targets,
+    y = targets
+    if y is None:
+        y = np.array([-1 if label is None else number[label] for label in labels], "<i8")
+    arrays = {"x": np.concatenate(x), "edge_index": np.concatenate(edge_index, axis=1), "y": y,
               "node_ptr": np.cumsum([0] + [len(part) for part in x], dtype="<i8"),
               "edge_ptr": np.cumsum([0] + [part.shape[1] for part in edge_index], dtype="<i8")}
     if edge_attr[0] is not None:

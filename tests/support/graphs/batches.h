@@ -92,6 +92,20 @@ inline std::vector<SmallGraph> random_small_graphs(int64_t count, uint64_t seed,
   return out;
 }
 
+/// Graphs of at most `most` nodes, for finite differences; one is a node alone, the last has an edge
+/// to itself.
+inline graph::GraphBatch few_nodes(int64_t count, int64_t most) {
+  std::vector<SmallGraph> graphs = random_small_graphs(count, 21);
+  for (SmallGraph& graph : graphs) {
+    graph.nodes = std::min(graph.nodes, most);
+    graph.x.resize(static_cast<std::size_t>(graph.nodes * 11));
+    std::erase_if(graph.edges,
+                  [&](const auto& e) { return e.first >= graph.nodes || e.second >= graph.nodes; });
+  }
+  graphs.back().edges.insert({{0, 1}, {1, 0}, {1, 1}});
+  return make_batch(graphs);
+}
+
 /// A file of golden values, or nothing, said aloud, where they are not at hand.
 inline std::optional<file::SafetensorsFile> fixture(const std::string& name) {
   const char* shared = std::getenv("KDGAT_SHARED");

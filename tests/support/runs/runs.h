@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/programs/command.h"
@@ -42,6 +43,17 @@ inline CommandResult must_kdgat(const std::string& words, const std::filesystem:
   INFO(words << "\n" << result.err);
   REQUIRE(result.exit_code == 0);
   return result;
+}
+
+/// Of plans that are to be refused: words, and a part of what is said.
+inline void check_refused(const std::vector<std::pair<std::string, std::string>>& plans,
+                          const std::string& data, const std::filesystem::path& folder) {
+  for (const auto& [words, reason] : plans) {
+    INFO(words);
+    const CommandResult refused = run_kdgat("plan " + words + " --data " + data, folder);
+    CHECK(refused.exit_code != 0);
+    CHECK_THAT(refused.err, Catch::Contains(reason));
+  }
 }
 
 /// The folders of all runs below `folder`, however deep.

@@ -31,12 +31,13 @@ void choose_task(GraphCollection& collection, const std::string& task, bool to_l
 /// The classes that occur, in the order of their numbers if all are numbers, else of their names.
 std::vector<std::string> classes_of(const std::vector<GraphInfo>& graphs);
 
-/// The store's arrays, with Targets for the names of classes, or for the numbers to be predicted. The graphs of one part and group
-/// stand together, a source of the store: those without a group first, which are independent of
-/// each other. Its role is "test" or "train"; of graphs that are for validation its scenario is
-/// "val". row_begin says the place of a graph in the collection. A store without node features gets
-/// one, "degree": edges into the node. Columns spill to `folder`. Throws Error(kData) for a group
-/// in two parts, and what `graph` and `step`, called for each graph, throw.
+/// The store's arrays, with Targets for the names of classes, or for the numbers to be predicted.
+/// The graphs of one part and group stand together, a source of the store: those without a group
+/// first, which are independent of each other. Its role is "test" or "train"; of graphs that are
+/// for validation its scenario is "val". row_begin says the place of a graph in the collection. A
+/// store without node features gets one, "degree": edges into the node. Columns spill to `folder`.
+/// Throws Error(kData) for a group in two parts, and what `graph` and `step`, called for each
+/// graph, throw.
 graph::GraphStoreData build_graphs(const GraphCollection& collection, bool undirected,
                                    const std::filesystem::path& folder,
                                    const std::function<void()>& step, EdgeChanges& changes);

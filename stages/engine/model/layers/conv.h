@@ -36,4 +36,7 @@ class ConvImpl : public torch::nn::Module {
   virtual bool keeps_result() const { return false; }
 };
 
+/// Throws Error(kUsage) for attention that no kernel computes.
+void require_heads(int64_t heads, int64_t channels);
+
 }  // namespace kdgat::model

@@ -2,14 +2,12 @@
 
 #include <optional>
 
-#include "engine/kernels/cpu/isa/basics.h"
 #include "engine/kernels/edges.h"
 #include "engine/kernels/full_precision.h"
 #include "engine/kernels/gin.h"
 #include "engine/kernels/kernels_for.h"
 #include "engine/kernels/sums.h"
 #include "engine/model/layers/linear.h"
-#include "kdgat/error.h"
 
 namespace kdgat::model {
 
@@ -111,12 +109,7 @@ Value GineConvImpl::count_to_norm(StepCount& step, const Value& x, const Held& a
 TransformerConvImpl::TransformerConvImpl(int64_t inputs, int64_t channels, int64_t heads,
                                          int64_t edge_features)
     : heads_(heads) {
-  if (heads < 1 || heads > kernels::isa::kMaxHeads || channels < 1) {
-    throw Error(ExitCode::kUsage, "attention with " + std::to_string(heads) + " heads of " +
-                                      std::to_string(channels) + " channels: 1 to " +
-                                      std::to_string(kernels::isa::kMaxHeads) +
-                                      " heads are possible");
-  }
+  require_heads(heads, channels);
   const int64_t width = heads * channels;
   lin_key = register_module("lin_key", torch::nn::Linear(inputs, width));
   lin_query = register_module("lin_query", torch::nn::Linear(inputs, width));

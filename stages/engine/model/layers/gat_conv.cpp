@@ -11,14 +11,18 @@
 
 namespace kdgat::model {
 
-GatConvImpl::GatConvImpl(int64_t inputs, int64_t channels, int64_t heads)
-    : channels_(channels), heads_(heads) {
+void require_heads(int64_t heads, int64_t channels) {
   if (heads < 1 || heads > kernels::isa::kMaxHeads || channels < 1) {
     throw Error(ExitCode::kUsage, "attention with " + std::to_string(heads) + " heads of " +
                                       std::to_string(channels) + " channels: 1 to " +
                                       std::to_string(kernels::isa::kMaxHeads) +
                                       " heads are possible");
   }
+}
+
+GatConvImpl::GatConvImpl(int64_t inputs, int64_t channels, int64_t heads)
+    : channels_(channels), heads_(heads) {
+  require_heads(heads, channels);
   lin = register_module(
       "lin", torch::nn::Linear(torch::nn::LinearOptions(inputs, heads * channels).bias(false)));
   att_src = register_parameter("att_src", torch::empty({1, heads, channels}));

@@ -6,18 +6,12 @@
 #include "engine/model/layers/count_plain.h"
 #include "engine/model/layers/init.h"
 #include "engine/model/layers/linear.h"
-#include "kdgat/error.h"
 
 namespace kdgat::model {
 
 GatV2ConvImpl::GatV2ConvImpl(int64_t inputs, int64_t channels, int64_t heads, int64_t edge_features)
     : channels_(channels), heads_(heads) {
-  if (heads < 1 || heads > kernels::isa::kMaxHeads || channels < 1) {
-    throw Error(ExitCode::kUsage, "attention with " + std::to_string(heads) + " heads of " +
-                                      std::to_string(channels) + " channels: 1 to " +
-                                      std::to_string(kernels::isa::kMaxHeads) +
-                                      " heads are possible");
-  }
+  require_heads(heads, channels);
   const int64_t width = heads * channels;
   lin_l = register_module("lin_l", torch::nn::Linear(inputs, width));
   lin_r = register_module("lin_r", torch::nn::Linear(inputs, width));

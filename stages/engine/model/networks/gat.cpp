@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "engine/graph/feature_stats.h"
 #include "engine/model/layers/edge_convs.h"
 #include "engine/model/layers/gat_conv.h"
 #include "engine/model/layers/gatv2_conv.h"
@@ -122,12 +121,11 @@ void GraphClassifierImpl::keep_monotone() {
   }
 }
 
-void GraphClassifierImpl::fit_degrees(const graph::GraphStore& store,
-                                      std::span<const int64_t> ids) {
-  if (config_.conv != "pna") return;
-  const double mean = graph::mean_log_degree(store, ids);
+void GraphClassifierImpl::set_mean_log_degree(double mean) {
   const at::NoGradGuard no_grad;
-  for (const auto& conv : *convs) conv->as<PnaConvImpl>()->mean_log_degree.fill_(mean);
+  for (const auto& conv : *convs) {
+    if (auto* pna = conv->as<PnaConvImpl>()) pna->mean_log_degree.fill_(mean);
+  }
 }
 
 at::Tensor GraphClassifierImpl::pooled(const kernels::BatchTensors& given) {

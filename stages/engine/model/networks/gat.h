@@ -5,10 +5,8 @@
 #include <torch/nn/module.h>
 #include <torch/nn/modules/container/modulelist.h>
 
-#include <span>
 #include <vector>
 
-#include "engine/graph/graph_store.h"
 #include "engine/model/config/config.h"
 #include "engine/model/layers/gin_conv.h"
 #include "engine/model/layers/graph_norm.h"
@@ -30,8 +28,8 @@ class GraphClassifierImpl : public torch::nn::Module {
   at::Tensor pooled(const kernels::BatchTensors& batch);
   at::Tensor classify(const at::Tensor& pooled_GF, const kernels::BatchTensors& batch);
 
-  /// Takes from the training graphs `ids` what the layers are to know of them.
-  void fit_degrees(const graph::GraphStore& store, std::span<const int64_t> ids);
+  /// Of the training graphs: the mean of log(d + 1), d the neighbours of a node. For conv pna.
+  void set_mean_log_degree(double mean);
 
   /// Sets negative weights to 0 where config().monotone says so, in place; of class 0 positive
   /// ones, so that log-odds grow. For after each step of training.

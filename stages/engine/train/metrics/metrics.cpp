@@ -153,13 +153,14 @@ std::vector<std::string> monitored() {
   for (const Metric& one : kMetrics) {
     if (one.told == kEpoch) out.push_back(of_validation(one));
   }
-  out.insert(out.end(), {"val_mrr", "train_loss"});
+  out.insert(out.end(), {"val_mrr", "val_mae", "val_rmse", "train_loss"});
   return out;
 }
 
 bool is_less_monitored(const std::string& name) {
   const Metric* metric = metric_of_epoch(name);
-  return metric != nullptr ? metric->better == kLess : name.ends_with("loss");
+  if (metric != nullptr) return metric->better == kLess;
+  return name.ends_with("loss") || name == "val_mae" || name == "val_rmse";
 }
 
 std::vector<Figure> trained_figures(const nlohmann::json& metrics) {

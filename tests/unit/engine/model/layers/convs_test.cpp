@@ -88,19 +88,6 @@ TEST_CASE("every graph convolution equals PyTorch Geometric's, with all gradient
   }
 }
 
-/// Some graphs, of which one is a node alone and one has edges to itself.
-graph::GraphBatch several_graphs(int count) {
-  auto graphs = test::random_small_graphs(count, 21);
-  for (auto& graph : graphs) {
-    graph.nodes = std::min<int64_t>(graph.nodes, 7);
-    graph.x.resize(static_cast<std::size_t>(graph.nodes * 11));
-    std::erase_if(graph.edges,
-                  [&](const auto& e) { return e.first >= graph.nodes || e.second >= graph.nodes; });
-  }
-  graphs.back().edges.insert({{0, 1}, {1, 0}, {1, 1}});
-  return test::make_batch(graphs);
-}
-
 using Inputs = std::vector<at::Tensor>;
 using Operation = std::function<at::Tensor(const EdgeKernels&, const Inputs&)>;
 
@@ -130,7 +117,7 @@ std::vector<std::pair<std::string, std::pair<Inputs, Operation>>> operations(
 TEST_CASE("kernels over edges are those of plain operations, with their gradients",
           "[convs][kernels]") {
   torch::manual_seed(5);
-  const graph::GraphBatch packed = several_graphs(40);
+  const graph::GraphBatch packed = test::few_nodes(40, 7);
   const kernels::BatchTensors batch = kernels::to_tensors(packed, torch::kCPU);
   const auto results = [](const EdgeKernels& by, const Inputs& given, const Operation& operation) {
     Inputs in;
@@ -158,7 +145,7 @@ TEST_CASE("kernels over edges are those of plain operations, with their gradient
 
 TEST_CASE("gradients of kernels over edges are those of differences", "[convs][kernels]") {
   torch::manual_seed(6);
-  const graph::GraphBatch packed = several_graphs(4);
+  const graph::GraphBatch packed = test::few_nodes(4, 7);
   const kernels::BatchTensors batch = kernels::to_tensors(packed, torch::kCPU);
   for (const EdgeKernels* by : {&EdgeKernels::cpu(), &EdgeKernels::plain()}) {
     for (const auto& [name, what] : operations(batch, 4, torch::kDouble)) {
@@ -170,7 +157,7 @@ TEST_CASE("gradients of kernels over edges are those of differences", "[convs][k
 
 TEST_CASE("weighted sums over neighbours are those of plain operations", "[convs][kernels]") {
   torch::manual_seed(7);
-  const graph::GraphBatch packed = several_graphs(30);
+  const graph::GraphBatch packed = test::few_nodes(30, 7);
   const kernels::BatchTensors batch = kernels::to_tensors(packed, torch::kCPU);
   const at::Tensor x = torch::randn({packed.nodes, 9}, torch::kDouble);
   at::Tensor counts = at::zeros({packed.nodes, 1}, torch::kDouble);

@@ -17,19 +17,6 @@ namespace {
 using test::check_close;
 using test::check_gradients;
 
-/// Graphs small enough for finite differences; one of a node alone, one with edges to itself.
-graph::GraphBatch few_graphs() {
-  auto graphs = test::random_small_graphs(6, 21);
-  for (auto& graph : graphs) {
-    graph.nodes = std::min<int64_t>(graph.nodes, 6);
-    graph.x.resize(static_cast<std::size_t>(graph.nodes * 11));
-    std::erase_if(graph.edges,
-                  [&](const auto& e) { return e.first >= graph.nodes || e.second >= graph.nodes; });
-  }
-  graphs.back().edges.insert({{0, 1}, {1, 0}, {1, 1}});
-  return test::make_batch(graphs);
-}
-
 /// As written down: the rows of all neighbours of a node but itself.
 at::Tensor summed_by_hand(const at::Tensor& x, const graph::GraphBatch& batch) {
   at::Tensor out = at::zeros_like(x);
@@ -53,7 +40,7 @@ GatConfig gin_config() {
 TEST_CASE("sums over neighbours are those of a loop, in both forms, with their gradients",
           "[gin]") {
   torch::manual_seed(3);
-  const graph::GraphBatch packed = few_graphs();
+  const graph::GraphBatch packed = test::few_nodes(6, 6);
   const kernels::BatchTensors batch = kernels::to_tensors(packed, torch::kCPU);
   for (const kernels::SumKernels* kernels :
        {&kernels::SumKernels::cpu(), &kernels::SumKernels::plain()}) {
@@ -68,7 +55,7 @@ TEST_CASE("sums over neighbours are those of a loop, in both forms, with their g
 
 TEST_CASE("a gin layer is the perceptron of a node and its neighbours' sum", "[gin]") {
   torch::manual_seed(4);
-  const graph::GraphBatch packed = few_graphs();
+  const graph::GraphBatch packed = test::few_nodes(6, 6);
   const kernels::BatchTensors batch = kernels::to_tensors(packed, torch::kCPU);
   for (const char* norm : {"none", "graph"}) {
     INFO(norm);
@@ -179,7 +166,7 @@ TEST_CASE("a gin layer as a whole is that of its parts, with all gradients and s
 
 TEST_CASE("a gin layer as a whole has the gradients of finite differences", "[gin][kernels]") {
   torch::manual_seed(4);
-  const graph::GraphBatch packed = few_graphs();
+  const graph::GraphBatch packed = test::few_nodes(6, 6);
   const kernels::BatchTensors batch = kernels::to_tensors(packed, torch::kCPU);
   for (const bool has_messages : {true, false}) {
     WholeLayer layer(5, 4, has_messages, torch::kDouble);
@@ -214,7 +201,7 @@ TEST_CASE("a gin layer as a whole has the same bits with one thread and with mor
 }
 
 TEST_CASE("what a graph is of its nodes: their mean, sum or maximum", "[gin]") {
-  const graph::GraphBatch packed = few_graphs();
+  const graph::GraphBatch packed = test::few_nodes(6, 6);
   const kernels::BatchTensors batch = kernels::to_tensors(packed, torch::kCPU);
   const at::Tensor x = torch::randn({packed.nodes, 3}, torch::kDouble) - 2;
   std::vector<at::Tensor> sums, largest;
@@ -253,7 +240,7 @@ TEST_CASE("no edge reaches what conv none says, and edges do reach gin", "[gin]"
 }
 
 TEST_CASE("a classifier computes its gin layers again in backward to the same gradients", "[gin]") {
-  const graph::GraphBatch packed = few_graphs();
+  const graph::GraphBatch packed = test::few_nodes(6, 6);
   const kernels::BatchTensors batch = kernels::to_tensors(packed, torch::kCPU);
   for (const char* norm : {"none", "graph", "batch"}) {
     std::vector<std::vector<at::Tensor>> seen;
@@ -294,9 +281,9 @@ TEST_CASE("nodes without identifiers enter with all their features", "[gin]") {
   GraphClassifier model = make_model(config);
   CHECK(model->input->width() == 11);
   CHECK_FALSE(model->named_parameters().contains("input.embedding.weight"));
-  const graph::GraphBatch packed = few_graphs();
+  const graph::GraphBatch packed = test::few_nodes(6, 6);
   model->eval();
-  graph::GraphBatch other = few_graphs();
+  graph::GraphBatch other = test::few_nodes(6, 6);
   other.x[0] += 1;  // the column that would name an identifier
   const at::Tensor a = model->forward(kernels::to_tensors(packed, torch::kCPU));
   const at::Tensor b = model->forward(kernels::to_tensors(other, torch::kCPU));

@@ -112,6 +112,25 @@ TEST_CASE("a report of classes by hand", "[metrics]") {
   CHECK(nothing.at("core").at("auc") == 0.5);
 }
 
+TEST_CASE("a report of several numbers by hand, where some are not known", "[metrics]") {
+  const float unknown = std::nanf("");
+  const json report = number_report(std::vector<float>{1, 10, 2, 20, 3, 0},
+                                    std::vector<float>{2, 10, 2, unknown, 5, 30}, 2);
+  const json& first = report.at("targets").at(0);
+  CHECK(first.at("mae") == Approx(1));
+  CHECK(first.at("rmse") == Approx(std::sqrt(5.0 / 3)));
+  CHECK(first.at("r2") == Approx(1 - 5.0 / 6));  // distances to 3 are 1, 1 and 2
+  const json& second = report.at("targets").at(1);
+  CHECK(second.at("n_samples") == 2);
+  CHECK(second.at("mae") == Approx(15));
+  CHECK(second.at("r2") == Approx(1 - 900.0 / 200));
+  CHECK(report.at("core").at("mae") == Approx(8));
+  CHECK(report.at("core").at("n_samples") == 3);
+  CHECK(number_report(std::vector<float>{1, 2}, std::vector<float>{4, 4}, 1).at("core").at("r2") ==
+        0);
+  CHECK(number_report({}, {}, 1).at("core").at("mae") == 0);
+}
+
 TEST_CASE("regression metrics by hand", "[metrics]") {
   const json m = regression_metrics(std::vector<float>{1, 2, 3, 0}, std::vector<float>{2, 2, 1, 4});
   CHECK(m.at("mae").get<double>() == Approx(7.0 / 4));

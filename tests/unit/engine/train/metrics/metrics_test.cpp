@@ -82,15 +82,18 @@ TEST_CASE("a metric that both sides know is told in the same way by both", "[met
   }
 }
 
-TEST_CASE("metrics of an epoch may choose the best one, more of them is better", "[metrics]") {
+TEST_CASE("metrics of an epoch may choose the best one, errors the less, all others the more",
+          "[metrics]") {
   const nlohmann::json said =
       train::epoch_metrics(std::vector<float>{0.25F, 0.75F}, std::vector<int64_t>{0, 1}, 0.5);
   CHECK(said == nlohmann::json{{"auc", 1.0}, {"f1", 1.0}, {"accuracy", 1.0}});
   CHECK(train::monitored() == std::vector<std::string>{"val_loss", "val_auc", "val_f1",
-                                                       "val_accuracy", "val_mrr", "train_loss"});
+                                                       "val_accuracy", "val_mrr", "val_mae",
+                                                       "val_rmse", "train_loss"});
   for (const std::string& name : train::monitored()) {
     INFO(name);
-    CHECK(train::is_less_monitored(name) == name.ends_with("loss"));
+    const bool is_error = name.ends_with("loss") || name == "val_mae" || name == "val_rmse";
+    CHECK(train::is_less_monitored(name) == is_error);
   }
 }
 
