@@ -120,8 +120,10 @@ TEST_CASE("labelled graphs of more classes than a stage takes are refused with w
       CHECK(e.code() == ExitCode::kData);
       CHECK_THAT(e.what(),
                  Contains("p.yaml:1: a: the stage two reads data of the domain can, graphs "
-                          "of 2 classes, this is graphs of " +
-                          std::to_string(classes) + (classes == 1 ? " class\n" : " classes\n")) &&
+                          "of 2 classes, this is graphs " +
+                          (classes == 0 ? std::string("without classes\n")
+                                        : "of " + std::to_string(classes) +
+                                              (classes == 1 ? " class\n" : " classes\n"))) &&
                      Contains("stages for such data: any"));
     }
   }
