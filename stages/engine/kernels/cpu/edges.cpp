@@ -116,7 +116,7 @@ EdgeGradients backward_over(const EdgeOperands& o, const at::Tensor& grad, int64
   const auto room = [](const at::Tensor& rows) {
     return rows.defined() ? at::empty_like(rows) : at::Tensor();
   };
-  const EdgeGradients out{room(o.own), room(o.of_node), room(o.value), room(o.e), room(o.alpha)};
+  EdgeGradients out{room(o.own), room(o.of_node), room(o.value), room(o.e), room(o.alpha)};
   const at::Tensor given = grad.contiguous();
   AT_DISPATCH_FLOATING_TYPES(o.of_node.scalar_type(), "edges", [&] {
     const auto write = [](const at::Tensor& rows) {

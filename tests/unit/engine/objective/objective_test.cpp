@@ -397,7 +397,7 @@ TEST_CASE("configurations round-trip and name each wrong entry", "[config]") {
   }
   CHECK(first.get<model::GatConfig>() == model::GatConfig::student(9));
   nlohmann::json wrong = model::GatConfig::student(9);
-  wrong["conv"] = "gcn";
+  wrong["conv"] = "gnn";
   wrong["id_dropout"] = 2;
   wrong.erase("heads");
   wrong["dropout"] = 1;
@@ -405,7 +405,7 @@ TEST_CASE("configurations round-trip and name each wrong entry", "[config]") {
   CHECK_THROWS_WITH(
       wrong.get<model::GatConfig>(),
       Catch::Contains("heads is missing") && Catch::Contains("dropout is not in [0, 1)") &&
-          Catch::Contains("conv cannot be \"gcn\"") && Catch::Contains("id_dropout cannot be 2") &&
+          Catch::Contains("conv cannot be \"gnn\"") && Catch::Contains("id_dropout cannot be 2") &&
           Catch::Contains("hiden is unknown"));
 }
 

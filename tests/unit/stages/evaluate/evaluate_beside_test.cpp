@@ -214,7 +214,10 @@ TEST_CASE("evaluate says before it runs which figures it will list, of unknown d
   const json of_classes = {"accuracy", "balanced_accuracy", "macro_f1", "auc"};
   CHECK(told({{"graphs", 10}}) == of_windows);
   CHECK(told({{graph::kClassifiedFacts, json::object()}}) == of_classes);
+  const json of_numbers = {"mae", "rmse", "r2"};
+  CHECK(told({{graph::kClassifiedFacts, {{"target_names", {"y"}}}}}) == of_numbers);
   json all = of_classes;
+  for (const json& name : of_numbers) all.push_back(name);
   for (const json& name : of_windows) all.push_back(name);
   CHECK(told({}) == all);
 }
