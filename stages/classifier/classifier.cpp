@@ -80,12 +80,7 @@ class GatDetector
     class_weight_ = expected / graphs_C.clamp_min(1);
   }
 
-  nlohmann::json widths() const override {
-    const model::GatConfig& c = model_->config();
-    nlohmann::json out = {{"hidden", c.hidden}, {"layers", c.layers}};
-    if (c.kind().has_heads) out["heads"] = c.heads;
-    return out;
-  }
+  nlohmann::json widths() const override { return widths_of(model_->config()); }
 
   std::unique_ptr<train::Objective> make_objective(
       std::unique_ptr<objective::Teacher> teacher) const override {

@@ -1,54 +1,16 @@
 #include "classifier/regressor.h"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <utility>
 
-#include "engine/graph/feature_stats.h"
 #include "engine/objective/number_objective.h"
 #include "engine/setup/labelled_graphs.h"
 #include "engine/train/metrics/class_metrics.h"
 #include "engine/train/scoring.h"
 
 namespace kdgat::classifier {
-
-namespace {
-
-/// Targets of graphs `ids`, [n, T] row by row.
-std::vector<float> targets_of(const train::Data& data, const std::vector<int64_t>& ids) {
-  const graph::Targets& targets = data.store.need<graph::Targets>();
-  std::vector<float> out;
-  for (const int64_t id : ids) {
-    const auto of_graph = targets.of_graph(static_cast<std::size_t>(id));
-    out.insert(out.end(), of_graph.begin(), of_graph.end());
-  }
-  return out;
-}
-
-}  // namespace
-
-void say_what_is_dropped(const model::GatForm& form, int64_t edge_features, const Host& host) {
-  if (edge_features == 0 || form.kind().reads_edges || form.conv == "none") return;
-  host.log("warning",
-           "conv=" + form.conv + " does not read the features of edges (" +
-               std::to_string(edge_features) + "): " +
-               model::conv_list([](const model::ConvKind& kind) { return kind.reads_edges; }) +
-               " do");
-}
-
-void require_edge_features(const model::GatForm& form, int64_t edge_features) {
-  if (!form.kind().needs_edges || edge_features > 0) return;
-  throw Error(ExitCode::kUsage,
-              "conv=" + form.conv + " reads edge features, and the edges have none",
-              "use one of " +
-                  model::conv_list([](const model::ConvKind& kind) { return !kind.needs_edges; }));
-}
-
-void fit_to(model::GraphClassifierImpl& model, const graph::GraphStore& store,
-            const std::vector<int64_t>& ids) {
-  model.input->fit(store, ids);
-  if (model.config().conv == "pna") model.set_mean_log_degree(graph::mean_log_degree(store, ids));
-}
 
 void Regressor::make(const setup::GraphShape& graphs) {
   require_edge_features(options_, graphs.edge_features);
@@ -95,7 +57,7 @@ train::Parts Regressor::choose_parts(const train::Data& data, const Host* host) 
 
 void Regressor::fit_input(const train::Data& data, const std::vector<int64_t>& train) {
   fit_to(*model_, data.store, train);
-  const std::vector<float> targets = targets_of(data, train);
+  const std::vector<float> targets = train::targets_of(data, train);
   const auto count = static_cast<std::size_t>(model_->config().classes);
   const torch::NoGradGuard no_grad;
   for (std::size_t t = 0; t < count; ++t) {
@@ -117,13 +79,6 @@ void Regressor::fit_input(const train::Data& data, const std::vector<int64_t>& t
   }
 }
 
-nlohmann::json Regressor::widths() const {
-  const model::GatConfig& c = model_->config();
-  nlohmann::json out = {{"hidden", c.hidden}, {"layers", c.layers}};
-  if (c.kind().has_heads) out["heads"] = c.heads;
-  return out;
-}
-
 std::unique_ptr<train::Objective> Regressor::make_objective(
     std::unique_ptr<objective::Teacher> /*teacher*/) const {
   return std::make_unique<objective::NumberObjective>(model_, options_.regression_loss);
@@ -138,7 +93,7 @@ train::Judge Regressor::judge(const train::Data& data, train::Objective& objecti
                                                             return numbers.predict(batch);
                                                           });
     nlohmann::json out =
-        train::number_report(predicted, targets_of(data, ids), data.store.targets()->count())
+        train::number_report(predicted, train::targets_of(data, ids), data.store.targets()->count())
             .at("core");
     out.erase("n_samples");
     return out;

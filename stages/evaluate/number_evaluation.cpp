@@ -115,10 +115,7 @@ class NumberEvaluation {
   NumberPredictions known(const std::string& part) const {
     NumberPredictions out;
     out.graph = train::with_target(data_, data_.part(part));
-    for (const int64_t id : out.graph) {
-      const auto of_graph = targets_.of_graph(static_cast<std::size_t>(id));
-      out.target.insert(out.target.end(), of_graph.begin(), of_graph.end());
-    }
+    out.target = train::targets_of(data_, out.graph);
     return out;
   }
 

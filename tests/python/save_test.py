@@ -112,7 +112,8 @@ class Save(unittest.TestCase):
                 kdgat.save([data(2, [(0, 1)], value) for value in values], self.file)
                 found = [graph["target"] for graph in self.imported()]
                 shutil.rmtree(self.folder / "data")
-                wanted = [np.full(len(found[0]), np.nan) if value is None else np.atleast_1d(value) for value in values]
+                unknown = np.full(len(found[0]), np.nan)
+                wanted = [unknown if value is None else np.atleast_1d(value) for value in values]
                 np.testing.assert_array_equal(np.array(found), np.array(wanted, np.float32))
 
     def test_a_name_with_a_null_byte_is_refused(self):
@@ -126,7 +127,8 @@ class Save(unittest.TestCase):
                                "x of graph 1 has 1 columns, of graph 0 3": [
                                    good, types.SimpleNamespace(x=[[1.0]], edge_index=[[], []], y=0)],
                                "y of graph 1 is 1.5, not the number": [data(2, [], "1"), data(2, [], "1.5")],
-                               "y has 30 different numbers for 30 graphs": [data(2, [], str(7 * i)) for i in range(30)],
+                               "y has 30 different numbers for 30 graphs": [
+                                   data(2, [], str(7 * i)) for i in range(30)],
                                "not one label": [data(2, [], [0, 1])],
                                "edge_attr of graph 0 has 2 rows": [data(2, [(0, 1)], 0, np.zeros((2, 1)))],
                                "edge_attr of graph 1 has None columns": [data(2, [(0, 1)], 0, np.zeros((1, 1))), good]}.items():

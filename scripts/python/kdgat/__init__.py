@@ -62,7 +62,7 @@ def save(dataset: Iterable[Any], path: str | os.PathLike[str], *, classes: Seque
     x           [n,F] numbers; without it num_nodes, and the import counts degrees
     edge_index  [2,e] numbers of nodes, from 0
     edge_attr   [e,K] numbers, or None, of all graphs alike
-    y           one label, a number or a text, or one or several numbers to be predicted; None = no label
+    y           one label, a number or a text, or numbers to be predicted; None = no label
 
     classes  names of what y counts from 0, in order, or the labels themselves; without it the labels that occur
     split    "train", "val" or "test" of each graph: fixed parts; without it the import divides

@@ -63,8 +63,9 @@ def label_of(data: Any, what: str) -> str | None:
 
 
 def targets_of(graphs: Sequence[Any]) -> np.ndarray | None:
-    """Numbers to be predicted, [G] or [G, T], NaN where there is none: of graphs whose y are numbers,
-    of which one is not whole, or several a graph, or too many to be classes. None of others."""
+    """Numbers to be predicted, [G] or [G, T], NaN where there is none: of graphs whose y are
+    numbers, of which one is not whole, or several a graph, or too many to be classes. None of
+    others."""
     rows = []
     for data in graphs:
         y = getattr(data, "y", None)

@@ -16,9 +16,9 @@ class AutoencoderObjective : public train::Objective {
 
   torch::Tensor loss(const graph::GraphBatch& batch, const graph::StepTotals& totals,
                      graph::NoiseKey noise) override;
-  /// Of each graph the mean over its nodes of the squared error of the reconstructed features, a mean
-  /// too; without identifiers of the sum of that error and of that of the neighbours' means. With
-  /// readout mean_and_max the largest of a node is added.
+  /// Of each graph the mean over its nodes of the squared error of the reconstructed features, a
+  /// mean too; without identifiers of the sum of that error and of that of the neighbours' means.
+  /// With readout mean_and_max the largest of a node is added.
   torch::Tensor score(const graph::GraphBatch& batch) override;
   torch::nn::Module& module() override { return *model_; }
   std::vector<std::pair<std::string, torch::Tensor>> parts() const override { return parts_; }
@@ -36,8 +36,8 @@ class AutoencoderObjective : public train::Objective {
   torch::Tensor feature_errors(const model::VgaeOutput& output);
   torch::Tensor neighbour_errors(const model::VgaeOutput& output,
                                  const kernels::BatchTensors& batch);
-  /// How hard each graph is to learn: the mean over its nodes of MSE(features) + identifier * CE(ids),
-  /// whatever the readout, as the loss is a mean.
+  /// How hard each graph is to learn: the mean over its nodes of MSE(features) + identifier *
+  /// CE(ids), whatever the readout, as the loss is a mean.
   torch::Tensor difficulty(const graph::GraphBatch& batch);
 
   model::GraphAutoencoder& model() { return model_; }

@@ -44,6 +44,17 @@ std::vector<int64_t> with_target(const Data& data, const std::vector<int64_t>& i
   return out;
 }
 
+std::vector<float> targets_of(const Data& data, const std::vector<int64_t>& ids) {
+  const graph::Targets& targets = data.store.need<graph::Targets>();
+  std::vector<float> out;
+  out.reserve(ids.size() * targets.count());
+  for (const int64_t id : ids) {
+    const auto of_graph = targets.of_graph(static_cast<std::size_t>(id));
+    out.insert(out.end(), of_graph.begin(), of_graph.end());
+  }
+  return out;
+}
+
 std::vector<int64_t> labelled_of_both_classes(const Data& data, const std::vector<int64_t>& ids) {
   std::vector<int64_t> out;
   bool seen[2] = {false, false};

@@ -30,6 +30,8 @@ struct Data {
 std::vector<int64_t> labelled(const Data& data, const std::vector<int64_t>& ids);
 /// Those of `ids` that have a target, in order.
 std::vector<int64_t> with_target(const Data& data, const std::vector<int64_t>& ids);
+/// The targets of graphs `ids`, [n, T] row by row; NaN = not known.
+std::vector<float> targets_of(const Data& data, const std::vector<int64_t>& ids);
 /// Those of `ids` labelled 0 or 1, in order; none unless both labels occur.
 std::vector<int64_t> labelled_of_both_classes(const Data& data, const std::vector<int64_t>& ids);
 

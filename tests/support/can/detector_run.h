@@ -19,8 +19,8 @@ struct DetectorRun {
   ScratchFolder scratch;
   std::filesystem::path run;
 
-  /// `options`: more words of the run. `profile`: YAML of data set "logs" with a step `detector`, in
-  /// the place of the preset of that name.
+  /// `options`: more words of the run. `profile`: YAML of data set "logs" with a step `detector`,
+  /// in the place of the preset of that name.
   explicit DetectorRun(const std::string& options = "", const std::string& profile = "") {
     if (!profile.empty()) std::ofstream(scratch / "profile.yaml") << profile;
     must_kdgat("data synth -o logs --seconds 40 --vehicles 3 --attacks dos,fuzzing",

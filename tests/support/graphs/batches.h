@@ -92,8 +92,8 @@ inline std::vector<SmallGraph> random_small_graphs(int64_t count, uint64_t seed,
   return out;
 }
 
-/// Graphs of at most `most` nodes, for finite differences; one is a node alone, the last has an edge
-/// to itself.
+/// Graphs of at most `most` nodes, for finite differences; one is a node alone, the last has an
+/// edge to itself.
 inline graph::GraphBatch few_nodes(int64_t count, int64_t most) {
   std::vector<SmallGraph> graphs = random_small_graphs(count, 21);
   for (SmallGraph& graph : graphs) {

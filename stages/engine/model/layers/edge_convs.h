@@ -37,9 +37,9 @@ class GineConvImpl : public ConvImpl {
 };
 KDGAT_LAYER(GineConv);
 
-/// out_i = lin_skip(x_i) + sum_j softmax_j(<q_i, k_j + e_ji> / sqrt(channels)) (v_j + e_ji) over the
-/// neighbours j of i, with q, k and v = lin_query, lin_key and lin_value of x, e = lin_edge(a), a
-/// the features of the edge if there are some (Shi and others, arXiv 2009.03509). The heads stand
+/// out_i = lin_skip(x_i) + sum_j softmax_j(<q_i, k_j + e_ji> / sqrt(channels)) (v_j + e_ji) over
+/// the neighbours j of i, with q, k and v = lin_query, lin_key and lin_value of x, e = lin_edge(a),
+/// a the features of the edge if there are some (Shi and others, arXiv 2009.03509). The heads stand
 /// side by side: [N, heads*channels]. Parameters have PyTorch Geometric's names.
 class TransformerConvImpl : public ConvImpl {
  public:

@@ -58,8 +58,8 @@ struct NumberMetric : MetricForm {};
 std::span<const NumberMetric> metrics_of_numbers();
 
 /// Of predictions and targets [n, count] row by row, NaN = not known: {"core": of
-/// metrics_of_numbers() the means over the targets, and "n_samples", "targets": [the same of each]}.
-/// r2: 1 less the share of the squared errors in the squared distances to the mean of these
+/// metrics_of_numbers() the means over the targets, and "n_samples", "targets": [the same of
+/// each]}. r2: 1 less the share of the squared errors in the squared distances to the mean of these
 /// targets; 0 where all are equal.
 nlohmann::json number_report(std::span<const float> predicted, std::span<const float> target,
                              std::size_t count);
